@@ -1,0 +1,78 @@
+# The front door. CMake does the work (CMakeLists.txt, CMakePresets.json); `make help`.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DEFAULT_GOAL := build
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Warnings stop the tests; with a compiler that is newer than this code: make test WERROR=OFF
+WERROR ?= ON
+FORMATTED = $(shell find include src tests examples bench -name '*.[ch]' 2>/dev/null)
+
+# $(call compile,PRESET,FOLDER,CONFIGURE OPTIONS,BUILD OPTIONS)
+compile = cmake --preset $(1) $(3) >/dev/null && cmake --build $(2) --parallel $(JOBS) $(4)
+
+# ctest on folder $(1), with its summary line, "N% tests passed, ...", as the last line.
+run_tests = $(2) ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
+	--no-tests=error --no-label-summary 2>&1 | awk ' \
+	/tests passed, [0-9]+ tests? failed out of/ { summary = $$0; next } \
+	{ print; fflush() } END { if (summary) print summary }'
+
+.PHONY: build test test-clang test-tsan demo bench arm64 format check-format clean help
+
+build: ## configure and build: build/lengthen, build/liblengthen.a, build/examples/
+	@scripts/need build
+	@$(call compile,release,build)
+
+# One ctest run over both builds, so that one summary counts everything.
+test: ## install what is missing, build, run all tests, unit tests under ASan and UBSan too
+	@scripts/need build test
+	@$(call compile,release,build,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
+	@$(call compile,asan,build-asan,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
+	@mkdir -p build/all
+	@printf 'subdirs("%s" "%s")\n' "$(CURDIR)/build" "$(CURDIR)/build-asan" \
+		>build/all/CTestTestfile.cmake
+	@$(call run_tests,build/all)
+
+test-clang: ## the tests, built with clang
+	@scripts/need build test clang
+	@$(call compile,clang,build-clang,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
+	@$(call run_tests,build-clang)
+
+# ThreadSanitizer of gcc 12 cannot run under the widest address space randomisation of newer
+# kernels; setarch -R turns it off for the tests where that is allowed.
+test-tsan: ## the unit tests under ThreadSanitizer
+	@scripts/need build test
+	@$(call compile,tsan,build-tsan,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
+	@fixed="setarch $$(uname -m) -R"; $$fixed true 2>/dev/null || fixed=; \
+		$(call run_tests,build-tsan,$$fixed)
+
+demo: ## install what is missing, build, run the main job
+	@scripts/need build
+	@$(call compile,release,build,,--target lengthen)
+	@build/lengthen demo
+
+bench: ## build and measure; installs the BLAS libraries that give this machine's peak
+	@scripts/need build
+	@scripts/need --optional peak
+	@$(call compile,release,build,,--target lengthen)
+	@build/lengthen bench
+
+arm64: ## cross-build for arm64 (build only)
+	@scripts/need build arm64
+	@$(call compile,arm64,build-arm64)
+
+format: ## format all C files
+	@scripts/need format
+	@clang-format -i $(FORMATTED)
+
+check-format: ## fail if a C file is not formatted
+	@scripts/need format
+	@clang-format --dry-run --Werror $(FORMATTED)
+
+clean: ## remove all build folders
+	@rm -rf build build-clang build-asan build-tsan build-arm64
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,26 @@
+/* machine.c: what build this is and how many cores this process may use. */
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "lengthen.h"
+
+const char *lg_version(void) { return LG_VERSION; }
+
+int lg_cores(void)
+{
+    /* The mask's size is the kernel's, not ours: on EINVAL it was too small. */
+    for (int cpus = CPU_SETSIZE; cpus <= 1 << 20; cpus *= 2) {
+        cpu_set_t *set = CPU_ALLOC((size_t)cpus);
+        if (!set) break;
+        size_t size = CPU_ALLOC_SIZE((size_t)cpus);
+        int failed = sched_getaffinity(0, size, set);
+        int error = errno;
+        int count = failed ? 0 : CPU_COUNT_S(size, set);
+        CPU_FREE(set);
+        if (!failed) return count > 0 ? count : 1;
+        if (error != EINVAL) break;
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < 1 << 20 ? (int)online : 1;
+}

@@ -1,0 +1,27 @@
+/* cli.h: what the files of the command line share. One file a command: it defines
+ * lg_cmd_NAME and lg_cmd_NAME_help, and has a row in the table of main.c. */
+#ifndef LG_CLI_CLI_H
+#define LG_CLI_CLI_H
+
+enum {
+    LG_EXIT_DONE = 0,
+    LG_EXIT_FAILED = 1,
+    LG_EXIT_USE = 2, /* wrong use */
+    LG_EXIT_NO = 3   /* a check answered "no" */
+};
+
+/* argv[0] is the command's name, so getopt_long works on it as it is. Returns an exit code.
+ * `--help` never arrives here: main prints the help text itself. */
+int lg_cmd_bench(int argc, char **argv);
+int lg_cmd_demo(int argc, char **argv);
+
+/* Usage line, what the command does, its options, an example; ends with a newline. */
+extern const char lg_cmd_bench_help[];
+extern const char lg_cmd_demo_help[];
+
+/* Says on stderr what is wrong with the use of a command and where its help is; returns
+ * LG_EXIT_USE: `return lg_cli_wrong("bench", "unknown shape \"%s\"", shape);` */
+int lg_cli_wrong(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,145 @@
+/* main.c: the program `lengthen`: finds the command in the table and runs it.
+ * Exit codes: 0 done, 1 failed, 2 wrong use, 3 a check answered "no". */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "lengthen.h"
+
+static const struct command {
+    const char *name;
+    const char *line; /* one line in the list of commands */
+    const char *help;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"demo", "train on short sequences, then answer long ones", lg_cmd_demo_help, lg_cmd_demo},
+    {"bench", "measure this machine, each kernel and the whole step", lg_cmd_bench_help,
+     lg_cmd_bench},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: lengthen COMMAND [OPTIONS]\n"
+          "\n"
+          "Trains small transformers on short sequences and tests them on long ones,\n"
+          "on the CPU.\n"
+          "\n"
+          "Commands:\n",
+          out);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].line);
+    fputs("\n"
+          "  lengthen COMMAND --help   what a command does, its options, an example\n"
+          "  lengthen --version        the version\n"
+          "\n"
+          "Example, to see it work:\n"
+          "  lengthen demo\n"
+          "\n"
+          "Exit codes: 0 done, 1 failed, 2 wrong use, 3 a check answered \"no\".\n",
+          out);
+}
+
+int lg_cli_wrong(const char *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "lengthen %s: ", command);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\nSee lengthen %s --help.\n", command);
+    va_end(args);
+    return LG_EXIT_USE;
+}
+
+/* Levenshtein distance: letters to add, drop or change to get from a to b; at most 99 for
+ * words over 31 letters, which are no slip of the finger. */
+static int distance(const char *a, const char *b)
+{
+    enum { MOST = 31 };
+    size_t na = strlen(a), nb = strlen(b);
+    if (na > MOST || nb > MOST) return 99;
+    int row[MOST + 1];
+    for (size_t j = 0; j <= nb; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]);
+            int drop = row[j] + 1, add = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = change < drop ? change : drop;
+            row[j] = row[j] < add ? row[j] : add;
+        }
+    }
+    return row[nb];
+}
+
+static int unknown_command(const char *name)
+{
+    const char *nearest = NULL;
+    int least = 99;
+    for (int i = 0; i < COMMANDS; i++) {
+        int d = distance(name, commands[i].name);
+        if (d < least) {
+            least = d;
+            nearest = commands[i].name;
+        }
+    }
+    fprintf(stderr, "lengthen: there is no command \"%s\"", name);
+    if (nearest && least <= 3 && (size_t)least < strlen(nearest))
+        fprintf(stderr, "; did you mean \"%s\"?\n", nearest);
+    else
+        fputs(".\n", stderr);
+    fputs("See lengthen --help for the commands.\n", stderr);
+    return LG_EXIT_USE;
+}
+
+static int is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return LG_EXIT_USE;
+    }
+    if (is_help(argv[1]) || (strcmp(argv[1], "help") == 0 && argc == 2)) {
+        print_help(stdout);
+        return LG_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lengthen %s\n", lg_version());
+        return LG_EXIT_DONE;
+    }
+    int asks = strcmp(argv[1], "help") == 0; /* lengthen help COMMAND */
+    const char *name = asks ? argv[2] : argv[1];
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(name, commands[i].name) != 0) continue;
+        for (int a = 2; a < argc && strcmp(argv[a], "--") != 0; a++) asks |= is_help(argv[a]);
+        if (!asks) return commands[i].run(argc - 1, argv + 1);
+        fputs(commands[i].help, stdout);
+        return LG_EXIT_DONE;
+    }
+    if (name[0] == '-') {
+        fprintf(stderr,
+                "lengthen: there is no option \"%s\" before the command.\n"
+                "See lengthen --help.\n",
+                name);
+        return LG_EXIT_USE;
+    }
+    return unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+    /* A full disk or a closed pipe shows here; nobody should take half a table for whole. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("lengthen: the output could not be written; is the disk full?\n", stderr);
+        return code == LG_EXIT_DONE ? LG_EXIT_FAILED : code;
+    }
+    return code;
+}

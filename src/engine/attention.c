@@ -1,0 +1,470 @@
+/* attention.c: full span in blocks, built on matmul; window span query by query.
+ *
+ * score(t, j) = q_t . k_j / sqrt(D) + bias(ID_j - ID_t), times beta_h ln(keys seen) with
+ * ssmax; weights by softmax or entmax15; out = sum of weight times value.
+ *
+ * Full span: a block of 24 queries meets the packed keys 128 at a time with a running
+ * maximum and sum (online softmax), so memory does not grow with the length. entmax15 has
+ * no such recurrence: it keeps the block's whole score rows. The blocks of keys start at
+ * the sequence's first token and every sum over keys has one order, so a row's bits do not
+ * depend on the queries beside it. */
+#include "attention.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { QB = LG__QUERY_BLOCK, KB = LG__KEY_BLOCK };
+
+static size_t up16(size_t n) { return (n + 15) / 16 * 16; }
+static int least(int a, int b) { return a < b ? a : b; }
+
+static size_t key_pack(const struct lg_model *m) { return up16(m->k->pack_size(m->D, KB)); }
+static size_t value_pack(const struct lg_model *m) { return up16(m->k->pack_size(KB, m->D)); }
+
+size_t lg__keys_block_size(const struct lg_model *m)
+{
+    return (size_t)m->config.heads * (key_pack(m) + value_pack(m));
+}
+
+void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int b, int n)
+{
+    size_t C = (size_t)m->config.width, D = (size_t)m->D, ld = 2 * C;
+    int nk = least(KB, n - b * KB);
+    float *p = packed + (size_t)b * lg__keys_block_size(m);
+    const float *k = kv + (size_t)b * KB * ld;
+    for (int h = 0; h < m->config.heads; h++) {
+        m->k->pack(p, k + (size_t)h * D, 1, ld, m->D, nk);
+        p += key_pack(m);
+        m->k->pack(p, k + C + (size_t)h * D, ld, 1, nk, m->D);
+        p += value_pack(m);
+    }
+}
+
+/* ---- Full span ----------------------------------------------------------------------- */
+
+/* What the block routines work in; every pointer is carved from the caller's scratch. */
+struct full {
+    float *q;                   /* [QB, D] queries / sqrt(D) */
+    float *s, *ds, *raw;        /* [QB, lds] scores; their gradients; scores before ssmax */
+    size_t lds;
+    float *max, *sum, *alpha;   /* [QB] */
+    float *delta, *lse;         /* [QB] */
+    float *bias;                /* [KB] */
+    float *dq;                  /* [QB, D] */
+    float *kt, *vt, *k;         /* backward: K^T, V^T and K of every block, packed */
+    float *tn;                  /* for gemm_tn */
+    const float *key;           /* K^T of this head, packed; blocks key_step apart */
+    size_t key_step;
+    int seen[QB];
+};
+
+static size_t full_carve(const struct lg_model *m, struct full *f, float *base, int n,
+                         int backward)
+{
+    size_t at = 0, D = (size_t)m->D, blocks = backward ? (size_t)((n + KB - 1) / KB) : 0;
+    f->lds = m->config.scores == LG_SCORES_ENTMAX15 ? up16((size_t)n + KB) : KB;
+#define CARVE(field, count) (f->field = base ? base + at : NULL, at += up16(count))
+    CARVE(q, QB * D);
+    CARVE(s, QB * f->lds);
+    CARVE(ds, backward ? QB * f->lds : 0);
+    CARVE(raw, m->config.scores == LG_SCORES_SSMAX ? QB * f->lds : 0);
+    CARVE(max, QB);
+    CARVE(sum, QB);
+    CARVE(alpha, QB);
+    CARVE(delta, QB);
+    CARVE(lse, QB);
+    CARVE(bias, KB);
+    CARVE(dq, QB * D);
+    CARVE(kt, blocks * key_pack(m));
+    CARVE(vt, blocks * key_pack(m));
+    CARVE(k, blocks * value_pack(m));
+    CARVE(tn, backward ? m->k->gemm_tn_scratch(KB, m->D, QB) : 0);
+#undef CARVE
+    return at;
+}
+
+static void load_queries(const struct lg_model *m, struct full *f, const struct lg__queries *q,
+                         int first, int nq, int h)
+{
+    float scale = (float)(1.0 / sqrt((double)m->D));
+    for (int i = 0; i < nq; i++) {
+        const float *from =
+            q->q + (size_t)(first + i) * (size_t)m->config.width + (size_t)h * (size_t)m->D;
+        for (int d = 0; d < m->D; d++) f->q[i * m->D + d] = from[d] * scale;
+    }
+}
+
+/* beta_h ln(keys that the query at this place sees). */
+static float stretch(const struct lg_model *m, const struct lg__layer *l, int h, int keys)
+{
+    return lg__at(m, l->scale)[h] * (float)log((double)keys);
+}
+
+/* Scores of nq queries against key block b into s, before the weights; seen[i] says how many
+ * keys of the block query i sees. Columns that no query sees are not computed. */
+static void score_block(const struct lg_model *m, const struct lg__layer *l, struct full *f,
+                       float *s, const struct lg__keys *keys, const struct lg__queries *q,
+                       int first, int nq, int h, int b)
+{
+    const int *at = q->at + first;
+    int k0 = b * KB, nk = least(KB, at[nq - 1] + 1 - k0);
+    for (int i = 0; i < nq; i++) {
+        int seen = at[i] + 1 - k0;
+        f->seen[i] = seen < 0 ? 0 : least(seen, nk);
+    }
+    m->k->gemm(s, f->lds, f->q, (size_t)m->D, f->key + (size_t)b * f->key_step, NULL, nq, nk, m->D,
+               0);
+    for (int i = 0; m->encoding->bias && i < nq; i++) {
+        m->encoding->bias(f->bias, lg__at(m, l->position), &m->config, h, keys->ids[at[i]],
+                          keys->ids + k0, f->seen[i]);
+        m->k->add(s + (size_t)i * f->lds, f->bias, (size_t)f->seen[i]);
+    }
+    if (l->scale == LG__NO_TENSOR) return;
+    memcpy(f->raw, s, (size_t)nq * f->lds * sizeof *s);
+    for (int i = 0; i < nq; i++)
+        m->k->scale(s + (size_t)i * f->lds, stretch(m, l, h, at[i] + 1), (size_t)f->seen[i]);
+}
+
+/* Keys that block b holds: the depth of its packed values. Weights past the last key that a
+ * query sees are 0. */
+static int block_keys(const struct lg__keys *keys, int b) { return least(KB, keys->n - b * KB); }
+
+static void full_softmax(const struct lg_model *m, const struct lg__layer *l, struct full *f,
+                         float *out, float *lse, const struct lg__keys *keys,
+                         const struct lg__queries *q, int first, int nq, int h)
+{
+    size_t C = (size_t)m->config.width;
+    int H = m->config.heads;
+    for (int i = 0; i < nq; i++) {
+        f->max[i] = -INFINITY;
+        f->sum[i] = 0;
+    }
+    for (int b = 0; b * KB <= q->at[first + nq - 1]; b++) {
+        const float *value = f->key + (size_t)b * f->key_step + key_pack(m);
+        int nk = block_keys(keys, b);
+        score_block(m, l, f, f->s, keys, q, first, nq, h, b);
+        m->k->softmax_block(f->s, f->lds, f->max, f->sum, f->alpha, f->seen, nq, nk);
+        if (b > 0) m->k->scale_rows(out, C, f->alpha, nq, m->D);
+        m->k->gemm(out, C, f->s, f->lds, value, NULL, nq, m->D, nk, b > 0);
+    }
+    for (int i = 0; i < nq; i++) {
+        if (lse) lse[(first + i) * H + h] = f->max[i] + logf(f->sum[i]);
+        f->alpha[i] = 1.0f / f->sum[i];
+    }
+    m->k->scale_rows(out, C, f->alpha, nq, m->D);
+}
+
+/* All scores of the block, then the weights row by row: s[nq, keys]. */
+static void entmax_weights(const struct lg_model *m, const struct lg__layer *l, struct full *f,
+                           const struct lg__keys *keys, const struct lg__queries *q, int first,
+                           int nq, int h)
+{
+    const int *at = q->at + first;
+    int blocks = at[nq - 1] / KB + 1;
+    for (int b = 0; b < blocks; b++)
+        score_block(m, l, f, f->s + b * KB, keys, q, first, nq, h, b);
+    for (int i = 0; i < nq; i++) {
+        float *s = f->s + (size_t)i * f->lds;
+        m->k->entmax15_rows(s, 1, at[i] + 1);
+        memset(s + at[i] + 1, 0, (size_t)(blocks * KB - at[i] - 1) * sizeof *s);
+    }
+}
+
+static void full_entmax(const struct lg_model *m, const struct lg__layer *l, struct full *f,
+                        float *out, const struct lg__keys *keys, const struct lg__queries *q,
+                        int first, int nq, int h)
+{
+    int last = q->at[first + nq - 1];
+    entmax_weights(m, l, f, keys, q, first, nq, h);
+    for (int b = 0; b * KB <= last; b++)
+        m->k->gemm(out, (size_t)m->config.width, f->s + b * KB, f->lds,
+                   f->key + (size_t)b * f->key_step + key_pack(m), NULL, nq, m->D,
+                   block_keys(keys, b), b > 0);
+}
+
+static void full_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
+                         float *lse, const struct lg__keys *keys, const struct lg__queries *q,
+                         float *scratch)
+{
+    struct full f;
+    full_carve(m, &f, scratch, keys->n, 0);
+    f.key_step = lg__keys_block_size(m);
+    for (int h = 0; h < m->config.heads; h++) {
+        f.key = keys->packed + (size_t)h * (key_pack(m) + value_pack(m));
+        for (int first = 0; first < q->n; first += QB) {
+            int nq = least(QB, q->n - first);
+            float *o = out + (size_t)first * (size_t)m->config.width + h * m->D;
+            load_queries(m, &f, q, first, nq, h);
+            if (m->config.scores == LG_SCORES_ENTMAX15)
+                full_entmax(m, l, &f, o, keys, q, first, nq, h);
+            else
+                full_softmax(m, l, &f, o, lse, keys, q, first, nq, h);
+        }
+    }
+}
+
+/* ---- Full span, backward ---------------------------------------------------------------- */
+
+/* The packed forms of head h's keys that the gradients need. */
+static void pack_for_backward(const struct lg_model *m, struct full *f,
+                              const struct lg__keys *keys, int h)
+{
+    size_t C = (size_t)m->config.width, ld = 2 * C;
+    for (int b = 0; b * KB < keys->n; b++) {
+        const float *k = keys->kv + (size_t)b * KB * ld + h * m->D;
+        int nk = block_keys(keys, b);
+        m->k->pack(f->kt + (size_t)b * key_pack(m), k, 1, ld, m->D, nk);
+        m->k->pack(f->vt + (size_t)b * key_pack(m), k + C, 1, ld, m->D, nk);
+        m->k->pack(f->k + (size_t)b * value_pack(m), k, ld, 1, nk, m->D);
+    }
+}
+
+/* dp = dout . v of block b into ds. */
+static void weight_gradients(const struct lg_model *m, struct full *f, float *ds,
+                             const float *dout, int nq, int nk, int b)
+{
+    m->k->gemm(ds, f->lds, dout, (size_t)m->config.width, f->vt + (size_t)b * key_pack(m), NULL,
+               nq, nk, m->D, 0);
+}
+
+/* The weights of all blocks into s and the gradients of their scores into ds. */
+static void entmax_backward(const struct lg_model *m, const struct lg__layer *l, struct full *f,
+                            const float *dout, const struct lg__keys *keys,
+                            const struct lg__queries *q, int first, int nq, int h)
+{
+    const int *at = q->at + first;
+    int blocks = at[nq - 1] / KB + 1;
+    entmax_weights(m, l, f, keys, q, first, nq, h);
+    for (int b = 0; b < blocks; b++)
+        weight_gradients(m, f, f->ds + b * KB, dout, nq, block_keys(keys, b), b);
+    for (int i = 0; i < nq; i++) {
+        float *ds = f->ds + (size_t)i * f->lds;
+        m->k->entmax15_rows_backward(ds, f->s + (size_t)i * f->lds, 1, at[i] + 1);
+        memset(ds + at[i] + 1, 0, (size_t)(blocks * KB - at[i] - 1) * sizeof *ds);
+    }
+}
+
+/* From ds, the gradient of the final scores of block b, to beta, the bias, dq and dk. */
+static void score_block_backward(const struct lg_model *m, const struct lg__layer *l,
+                                 struct full *f, float *ds, float *dk, float *grad,
+                                 const struct lg__keys *keys, const struct lg__queries *q,
+                                 int first, int nq, int h, int b)
+{
+    const int *at = q->at + first;
+    int nk = least(KB, at[nq - 1] + 1 - b * KB);
+    for (int i = 0; i < nq; i++) {
+        float *row = ds + (size_t)i * f->lds;
+        int seen = at[i] + 1 - b * KB;
+        seen = seen < 0 ? 0 : least(seen, nk);
+        if (l->scale != LG__NO_TENSOR) {
+            /* s = beta ln(n) raw */
+            float dot;
+            m->k->dot_rows(&dot, row, 0, f->raw + (size_t)i * f->lds, 0, 1, seen);
+            grad[l->scale + (size_t)h] += dot * (float)log((double)at[i] + 1);
+            m->k->scale(row, stretch(m, l, h, at[i] + 1), (size_t)seen);
+        }
+        if (m->encoding->bias)
+            m->encoding->bias_backward(grad + l->position, row, &m->config, h, keys->ids[at[i]],
+                                       keys->ids + b * KB, seen);
+    }
+    m->k->gemm(f->dq, (size_t)m->D, ds, f->lds, f->k + (size_t)b * value_pack(m), NULL, nq, m->D,
+               block_keys(keys, b), b > 0);
+    m->k->gemm_tn(dk, 2 * (size_t)m->config.width, ds, f->lds, f->q, (size_t)m->D, nk, m->D, nq, 1,
+                  f->tn);
+}
+
+/* One block of queries of one head: dq is left in f->dq, without its 1 / sqrt(D). */
+static void full_block_backward(const struct lg_model *m, const struct lg__layer *l,
+                                struct full *f, float *dkv, float *grad, const float *dout,
+                                const float *out, const float *lse, const struct lg__keys *keys,
+                                const struct lg__queries *q, int first, int nq, int h)
+{
+    size_t C = (size_t)m->config.width, ld = 2 * C;
+    int H = m->config.heads, last = q->at[first + nq - 1];
+    int entmax = m->config.scores == LG_SCORES_ENTMAX15;
+    load_queries(m, f, q, first, nq, h);
+    if (entmax) {
+        entmax_backward(m, l, f, dout, keys, q, first, nq, h);
+    } else {
+        m->k->dot_rows(f->delta, dout, C, out, C, nq, m->D);
+        for (int i = 0; i < nq; i++) f->lse[i] = lse[(first + i) * H + h];
+    }
+    for (int b = 0; b * KB <= last; b++) {
+        float *dk = dkv + (size_t)b * KB * ld + h * m->D;
+        float *s = entmax ? f->s + b * KB : f->s, *ds = entmax ? f->ds + b * KB : f->ds;
+        int nk = least(KB, last + 1 - b * KB);
+        if (!entmax) {
+            score_block(m, l, f, s, keys, q, first, nq, h, b);
+            weight_gradients(m, f, ds, dout, nq, nk, b);
+            m->k->softmax_block_backward(ds, s, f->lds, f->lse, f->delta, f->seen, nq,
+                                         block_keys(keys, b));
+        }
+        m->k->gemm_tn(dk + C, ld, s, f->lds, dout, C, nk, m->D, nq, 1, f->tn);
+        score_block_backward(m, l, f, ds, dk, grad, keys, q, first, nq, h, b);
+    }
+}
+
+static void full_backward(const struct lg_model *m, const struct lg__layer *l, float *dq,
+                          float *dkv, float *grad, const float *dout, const float *out,
+                          const float *lse, const struct lg__keys *keys,
+                          const struct lg__queries *q, float *scratch)
+{
+    struct full f;
+    full_carve(m, &f, scratch, keys->n, 1);
+    f.key = f.kt;
+    f.key_step = key_pack(m);
+    size_t C = (size_t)m->config.width;
+    float scale = (float)(1.0 / sqrt((double)m->D));
+    for (int h = 0; h < m->config.heads; h++) {
+        pack_for_backward(m, &f, keys, h);
+        for (int first = 0; first < q->n; first += QB) {
+            int nq = least(QB, q->n - first);
+            size_t row = (size_t)first * C + (size_t)(h * m->D);
+            full_block_backward(m, l, &f, dkv, grad, dout + row, out + row, lse, keys, q, first,
+                                nq, h);
+            for (int i = 0; i < nq; i++)
+                for (int d = 0; d < m->D; d++)
+                    dq[row + (size_t)i * C + (size_t)d] = f.dq[i * m->D + d] * scale;
+        }
+    }
+}
+
+/* ---- Window span ---------------------------------------------------------------------- */
+
+struct window {
+    int *key, *turn;
+    int32_t *ids;     /* of the keys */
+    float *s, *ds;    /* [H, n] scores, then weights */
+    float *raw;       /* [H, n] before ssmax */
+    float *bias;      /* [n] */
+    float *scratch;   /* [2 D] */
+};
+
+static size_t window_carve(const struct lg_model *m, struct window *w, float *base, int most)
+{
+    size_t at = 0, n = (size_t)(most > 0 ? most : 1), H = (size_t)m->config.heads;
+#define CARVE(field, type, count) (w->field = base ? (type *)(void *)(base + at) : NULL, at += up16(count))
+    CARVE(key, int, n);
+    CARVE(turn, int, n);
+    CARVE(ids, int32_t, n);
+    CARVE(s, float, H *n);
+    CARVE(ds, float, H *n);
+    CARVE(raw, float, m->config.scores == LG_SCORES_SSMAX ? H * n : 0);
+    CARVE(bias, float, n);
+    CARVE(scratch, float, 2 * (size_t)m->D);
+#undef CARVE
+    return at;
+}
+
+size_t lg__attention_scratch(const struct lg_model *m, int n, int most, int backward)
+{
+    struct full f;
+    struct window w;
+    return m->config.span == LG_SPAN_WINDOW ? window_carve(m, &w, NULL, most)
+                                            : full_carve(m, &f, NULL, n, backward);
+}
+
+/* Finds the keys of query i and leaves its weights in w->s; returns their number. */
+static int window_weights(const struct lg_model *m, const struct lg__layer *l, struct window *w,
+                          const struct lg__keys *keys, const struct lg__queries *q, int i)
+{
+    const lg_model_config *c = &m->config;
+    int H = c->heads;
+    int32_t id = keys->ids[q->at[i]];
+    int n = lg__index_find(keys->index, w->key, w->turn, q->at[i], id, c->window_lo, c->window_hi);
+    m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv,
+                        2 * (size_t)c->width, w->key, w->turn, m->turn_cos, m->turn_sin, n, H,
+                        m->D, m->R, (float)(1.0 / sqrt((double)m->D)), w->scratch);
+    if (m->encoding->bias) {
+        for (int j = 0; j < n; j++) w->ids[j] = keys->ids[w->key[j]];
+        for (int h = 0; h < H; h++) {
+            m->encoding->bias(w->bias, lg__at(m, l->position), c, h, id, w->ids, n);
+            m->k->add(w->s + h * n, w->bias, (size_t)n);
+        }
+    }
+    if (l->scale != LG__NO_TENSOR) {
+        memcpy(w->raw, w->s, (size_t)(H * n) * sizeof *w->s);
+        for (int h = 0; h < H; h++)
+            m->k->scale(w->s + h * n, stretch(m, l, h, n), (size_t)n);
+    }
+    if (c->scores == LG_SCORES_ENTMAX15)
+        m->k->entmax15_rows(w->s, H, n);
+    else
+        m->k->softmax_rows(w->s, H, n);
+    return n;
+}
+
+static void window_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
+                           const struct lg__keys *keys, const struct lg__queries *q,
+                           float *scratch)
+{
+    const lg_model_config *c = &m->config;
+    size_t C = (size_t)c->width;
+    struct window w;
+    window_carve(m, &w, scratch, lg__index_most(keys->index, c->window_lo, c->window_hi));
+    for (int i = 0; i < q->n; i++) {
+        int n = window_weights(m, l, &w, keys, q, i);
+        m->k->window_mix(out + (size_t)i * C, w.s, keys->kv + C, 2 * C, w.key, n, c->heads, m->D);
+    }
+}
+
+static void window_backward(const struct lg_model *m, const struct lg__layer *l, float *dq,
+                            float *dkv, float *grad, const float *dout,
+                            const struct lg__keys *keys, const struct lg__queries *q,
+                            float *scratch)
+{
+    const lg_model_config *c = &m->config;
+    size_t C = (size_t)c->width;
+    int H = c->heads;
+    struct window w;
+    window_carve(m, &w, scratch, lg__index_most(keys->index, c->window_lo, c->window_hi));
+    memset(dq, 0, (size_t)q->n * C * sizeof *dq);
+    for (int i = 0; i < q->n; i++) {
+        size_t row = (size_t)i * C;
+        int32_t id = keys->ids[q->at[i]];
+        int n = window_weights(m, l, &w, keys, q, i);
+        m->k->window_mix_backward(w.ds, dkv + C, dout + row, w.s, keys->kv + C, 2 * C, w.key, n, H,
+                                  m->D);
+        if (c->scores == LG_SCORES_ENTMAX15)
+            m->k->entmax15_rows_backward(w.ds, w.s, H, n);
+        else
+            m->k->softmax_rows_backward(w.ds, w.s, H, n);
+        for (int h = 0; h < H; h++) {
+            float *ds = w.ds + h * n;
+            if (l->scale != LG__NO_TENSOR) {
+                float dot;
+                m->k->dot_rows(&dot, ds, 0, w.raw + h * n, 0, 1, n);
+                grad[l->scale + (size_t)h] += dot * (float)log((double)n);
+                m->k->scale(ds, stretch(m, l, h, n), (size_t)n);
+            }
+            if (m->encoding->bias)
+                m->encoding->bias_backward(grad + l->position, ds, c, h, id, w.ids, n);
+        }
+        m->k->window_scores_backward(dq + row, dkv, w.ds, q->q + row, keys->kv, 2 * C, w.key,
+                                     w.turn, m->turn_cos, m->turn_sin, n, H, m->D, m->R,
+                                     (float)(1.0 / sqrt((double)m->D)), w.scratch);
+    }
+}
+
+/* ---- Either ------------------------------------------------------------------------------ */
+
+void lg__attention_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
+                           float *lse, const struct lg__keys *keys, const struct lg__queries *q,
+                           float *scratch)
+{
+    if (m->config.span == LG_SPAN_WINDOW)
+        window_forward(m, l, out, keys, q, scratch);
+    else
+        full_forward(m, l, out, lse, keys, q, scratch);
+}
+
+void lg__attention_backward(const struct lg_model *m, const struct lg__layer *l, float *dq,
+                            float *dkv, float *grad, const float *dout, const float *out,
+                            const float *lse, const struct lg__keys *keys,
+                            const struct lg__queries *q, float *scratch)
+{
+    if (m->config.span == LG_SPAN_WINDOW)
+        window_backward(m, l, dq, dkv, grad, dout, keys, q, scratch);
+    else
+        full_backward(m, l, dq, dkv, grad, dout, out, lse, keys, q, scratch);
+}

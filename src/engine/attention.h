@@ -1,0 +1,49 @@
+/* attention.h: attention of some queries of one sequence over its keys. */
+#ifndef LG_ENGINE_ATTENTION_H
+#define LG_ENGINE_ATTENTION_H
+
+#include "index.h"
+#include "model.h"
+
+enum {
+    LG__QUERY_BLOCK = 24, /* queries of a block: a multiple of every kernel's tile */
+    LG__KEY_BLOCK = 128   /* keys of a block */
+};
+
+/* The keys of one sequence: row t holds the key [C] and the value [C] of token t. */
+struct lg__keys {
+    const float *kv;
+    const int32_t *ids;
+    int n;
+    const float *packed;           /* span full: the blocks of lg__keys_pack */
+    const struct lg__index *index; /* span window */
+};
+
+/* Queries q[n, C] at places `at` of the sequence, in rising order. */
+struct lg__queries {
+    const float *q;
+    const int *at;
+    int n;
+};
+
+/* Floats of one packed block of keys, all heads. */
+size_t lg__keys_block_size(const struct lg_model *m);
+/* Packs key block b (keys b*128 .. up to n) into its place, packed + b * block size. */
+void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int b, int n);
+
+/* Floats of scratch for keys up to n and, with span window, up to `most` in a window. */
+size_t lg__attention_scratch(const struct lg_model *m, int n, int most, int backward);
+
+/* out[n, C]; lse[n, H] is kept for the backward pass (NULL: not wanted). */
+void lg__attention_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
+                           float *lse, const struct lg__keys *keys, const struct lg__queries *q,
+                           float *scratch);
+
+/* dq[n, C] =, dkv[keys, 2C] +=, and the layer's own parameters in grad (laid out as params)
+ * +=. out and lse as the forward pass left them. */
+void lg__attention_backward(const struct lg_model *m, const struct lg__layer *l, float *dq,
+                            float *dkv, float *grad, const float *dout, const float *out,
+                            const float *lse, const struct lg__keys *keys,
+                            const struct lg__queries *q, float *scratch);
+
+#endif

@@ -1,0 +1,54 @@
+/* dispatch.c: which kernels this CPU runs, and which are used. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels.h"
+#include "lengthen.h"
+#include "naive.h"
+
+extern const struct lg__kernels lg__kernels_c;
+#ifdef LG_HAVE_AVX2
+extern const struct lg__kernels lg__kernels_avx2;
+#endif
+#ifdef LG_HAVE_AVX512
+extern const struct lg__kernels lg__kernels_avx512;
+#endif
+
+static const struct lg__kernels *all[5];
+static const struct lg__kernels *chosen;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void look(void)
+{
+    int n = 0;
+#ifdef LG_HAVE_AVX512
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        all[n++] = &lg__kernels_avx512;
+#endif
+#ifdef LG_HAVE_AVX2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        all[n++] = &lg__kernels_avx2;
+#endif
+    all[n++] = &lg__kernels_c;
+    all[n++] = &lg__naive32;
+    chosen = all[0];
+    const char *wanted = getenv("LENGTHEN_ISA");
+    for (int i = 0; wanted && i < n; i++)
+        if (strcmp(all[i]->name, wanted) == 0) chosen = all[i];
+}
+
+const struct lg__kernels *lg__kernels_get(void)
+{
+    pthread_once(&once, look);
+    return chosen;
+}
+
+const struct lg__kernels *const *lg__kernels_all(void)
+{
+    pthread_once(&once, look);
+    return all;
+}
+
+const char *lg_isa(void) { return lg__kernels_get()->name; }

@@ -1,0 +1,381 @@
+/* evaluator.c: logits of a packed batch, without gradients. Layer by layer: first the keys
+ * and values of all rows, then, a few hundred rows at a time, everything else, in place.
+ * So memory is the stream and one layer's keys, linear in the length, and all cores work
+ * on one long sequence as well as on many short ones. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "pass.h"
+
+enum { CHUNK_ROWS = 480 }; /* a multiple of the query block */
+
+/* Rows r0..r1-1 of the batch: whole sequences, or a slice of a long one. */
+struct chunk {
+    int r0, r1;
+    int sequence; /* the one that r0 is in */
+    int wanted;   /* index of its first wanted row */
+    int count;    /* of wanted rows */
+};
+
+struct lg_evaluator {
+    const struct lg_model *m;
+    struct lg__pool *pool;
+    struct lg__turns turns;
+    struct lg__block chunks, rows, targets, id_targets; /* of the batch */
+    struct lg__block at;                                /* [rows] place in its sequence */
+    struct lg__block x, kv, packed, logits, id_logits, loss;
+    struct lg__block block_at; /* [sequences + 1] first key block of each sequence */
+    struct lg__block index;    /* struct lg__index [indexes] */
+    int indexes;
+    struct lg__block *scratch; /* one a thread */
+
+    /* of the call that is running */
+    const lg_batch *b;
+    int chunk_count, wanted, layer;
+};
+
+lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
+{
+    struct lg_evaluator *e = lg__alloc(sizeof *e);
+    if (!e) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluator; end other programs");
+        return NULL;
+    }
+    e->m = m;
+    e->pool = lg__pool_new(threads, err);
+    if (!e->pool) {
+        free(e);
+        return NULL;
+    }
+    e->scratch = lg__alloc((size_t)lg__pool_threads(e->pool) * sizeof *e->scratch);
+    if (!e->scratch) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluator; end other programs");
+        lg_evaluator_free(e);
+        return NULL;
+    }
+    return e;
+}
+
+void lg_evaluator_free(lg_evaluator *e)
+{
+    if (!e) return;
+    struct lg__block *all[] = {&e->chunks, &e->rows,   &e->targets,   &e->id_targets, &e->at,
+                               &e->x,      &e->kv,     &e->packed,    &e->logits,
+                               &e->loss,   &e->id_logits, &e->block_at};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) lg__block_free(all[i]);
+    for (int i = 0; i < e->indexes; i++) lg__index_free((struct lg__index *)e->index.data + i);
+    lg__block_free(&e->index);
+    for (int i = 0; e->scratch && i < lg__pool_threads(e->pool); i++)
+        lg__block_free(&e->scratch[i]);
+    free(e->scratch);
+    lg__turns_free(&e->turns);
+    lg__pool_free(e->pool);
+    free(e);
+}
+
+/* ---- The plan ------------------------------------------------------------------------------ */
+
+static void cut(struct lg_evaluator *e)
+{
+    const lg_batch *b = e->b;
+    struct chunk *c = e->chunks.data;
+    int *at = e->at.data;
+    e->chunk_count = 0;
+    for (int s = 0; s < b->sequences; s++) {
+        int start = b->offsets[s], end = b->offsets[s + 1];
+        struct chunk *open = e->chunk_count ? &c[e->chunk_count - 1] : NULL;
+        for (int t = start; t < end; t++) at[t] = t - start;
+        if (open && end - open->r0 <= CHUNK_ROWS) {
+            open->r1 = end;
+            continue;
+        }
+        for (int r = start; r < end; r += CHUNK_ROWS)
+            c[e->chunk_count++] = (struct chunk){
+                .r0 = r, .r1 = end - r < CHUNK_ROWS ? end : r + CHUNK_ROWS, .sequence = s};
+    }
+    int *rows = e->rows.data;
+    int32_t *target = e->targets.data, *id_target = e->id_targets.data;
+    e->wanted = 0;
+    for (int i = 0; i < e->chunk_count; i++) {
+        c[i].wanted = e->wanted;
+        for (int r = c[i].r0; r < c[i].r1; r++) {
+            if (b->targets[r] < 0 && b->id_targets[r] < 0) continue;
+            rows[e->wanted] = r;
+            target[e->wanted] = b->targets[r];
+            id_target[e->wanted++] = b->id_targets[r];
+        }
+        c[i].count = e->wanted - c[i].wanted;
+    }
+}
+
+static int reserve_indexes(struct lg_evaluator *e, lg_error *err)
+{
+    const lg_batch *b = e->b;
+    int code;
+    if (b->sequences > e->indexes) {
+        code = lg__block_grow(&e->index, (size_t)b->sequences * sizeof(struct lg__index), 1,
+                              "indexes", err);
+        if (code) return code;
+        struct lg__index *x = e->index.data;
+        memset(x + e->indexes, 0, (size_t)(b->sequences - e->indexes) * sizeof *x);
+        e->indexes = b->sequences;
+    }
+    for (int s = 0; s < b->sequences; s++) {
+        code = lg__index_reset((struct lg__index *)e->index.data + s,
+                               b->offsets[s + 1] - b->offsets[s], err);
+        if (code) return code;
+    }
+    return 0;
+}
+
+static void fill_index(void *context, int s, int thread)
+{
+    struct lg_evaluator *e = context;
+    struct lg__index *x = (struct lg__index *)e->index.data + s;
+    (void)thread;
+    for (int t = e->b->offsets[s]; t < e->b->offsets[s + 1]; t++) lg__index_add(x, e->b->ids[t]);
+}
+
+/* ---- A chunk's arrays ------------------------------------------------------------------------ */
+
+/* Arrays for n rows, of which all are queries; the stream is in xq = out. */
+static size_t carve(const struct lg_evaluator *e, struct lg__acts *a, float **cos, float **sin,
+                    float **rest, float *base, int n)
+{
+    const struct lg_model *m = e->m;
+    size_t at = 0, N = (size_t)n, C = (size_t)m->config.width;
+    size_t turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
+    float *stat;
+    memset(a, 0, sizeof *a);
+#define CARVE(to, count) ((to) = base ? base + at : NULL, at += ((count) + 15) / 16 * 16)
+    CARVE(a->xq, N *C);
+    CARVE(a->h1, N *C);
+    CARVE(a->q, N *C);
+    CARVE(a->att, N *C);
+    CARVE(a->h2, N *C);
+    CARVE(a->up, N *(size_t)m->U);
+    CARVE(a->act, N *(size_t)m->F);
+    CARVE(stat, N);
+    a->mean1 = a->mean2 = stat;
+    CARVE(stat, N);
+    a->rstd1 = a->rstd2 = stat;
+    CARVE(*cos, N *turned);
+    CARVE(*sin, N *turned);
+    *rest = base ? base + at : NULL;
+#undef CARVE
+    a->h1q = a->h1;
+    a->x2 = a->out = a->xq;
+    a->cos = a->cosq = turned ? *cos : NULL;
+    a->sin = a->sinq = *sin;
+    return at;
+}
+
+static int reserve(struct lg_evaluator *e, lg_error *err)
+{
+    const struct lg_model *m = e->m;
+    const lg_batch *b = e->b;
+    size_t C = (size_t)m->config.width, T = (size_t)b->rows, f = sizeof(float);
+    int code, longest = 0, most = 0, window = m->config.span == LG_SPAN_WINDOW;
+    int *first = e->block_at.data, blocks = 0;
+    for (int s = 0; s < b->sequences; s++) {
+        int n = b->offsets[s + 1] - b->offsets[s];
+        first[s] = blocks;
+        blocks += (n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
+        longest = n > longest ? n : longest;
+        if (!window) continue;
+        int seen = lg__index_most((struct lg__index *)e->index.data + s, m->config.window_lo,
+                                  m->config.window_hi);
+        most = seen > most ? seen : most;
+    }
+    first[b->sequences] = blocks;
+    struct lg__acts a;
+    float *ignored;
+    size_t own = carve(e, &a, &ignored, &ignored, &ignored, NULL, CHUNK_ROWS) +
+                 lg__attention_scratch(m, longest, most, 0);
+    if ((code = lg__block_grow(&e->x, T * C * f, 0, "the stream", err)) ||
+        (code = lg__block_grow(&e->kv, 2 * T * C * f, 0, "keys and values", err)) ||
+        (code = lg__block_grow(&e->packed, window ? 0 : (size_t)blocks * lg__keys_block_size(m) * f,
+                               0, "packed keys", err)) ||
+        (code = lg__block_grow(&e->logits, (size_t)e->wanted * (size_t)m->config.vocab * f, 0,
+                               "logits", err)) ||
+        (code = lg__block_grow(&e->id_logits,
+                               (size_t)e->wanted * (size_t)m->config.id_classes * f, 0,
+                               "ID logits", err)) ||
+        (code = lg__block_grow(&e->loss, (size_t)e->wanted * f, 0, "losses", err)) ||
+        (code = lg__turns_reserve(m, &e->turns, b->ids, b->rows, err)))
+        return code;
+    for (int i = 0; i < lg__pool_threads(e->pool); i++)
+        if ((code = lg__block_grow(&e->scratch[i], own * f, 0, "activations", err))) return code;
+    return 0;
+}
+
+/* ---- The parallel parts ------------------------------------------------------------------------ */
+
+static void run_keys(void *context, int i, int thread)
+{
+    struct lg_evaluator *e = context;
+    const struct lg_model *m = e->m;
+    const struct chunk *c = (const struct chunk *)e->chunks.data + i;
+    size_t C = (size_t)m->config.width;
+    struct lg__acts a;
+    float *cos, *sin, *rest;
+    carve(e, &a, &cos, &sin, &rest, e->scratch[thread].data, CHUNK_ROWS);
+    a.M = c->r1 - c->r0;
+    a.x = (float *)e->x.data + (size_t)c->r0 * C;
+    a.kv = (float *)e->kv.data + 2 * (size_t)c->r0 * C;
+    if (e->layer == 0)
+        m->k->embed_forward(a.x, m->params + m->tensors[0].offset, e->b->tokens + c->r0, a.M,
+                            m->config.width);
+    if (a.cos) lg__turns_rows(m, &e->turns, cos, sin, e->b->ids + c->r0, a.M);
+    lg__layer_keys(m, &m->layers[e->layer], &a);
+}
+
+/* Key blocks of all sequences, counted through. */
+static void run_pack(void *context, int i, int thread)
+{
+    struct lg_evaluator *e = context;
+    const int *first = e->block_at.data;
+    int low = 0, high = e->b->sequences - 1;
+    (void)thread;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (first[middle] <= i)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    int start = e->b->offsets[low];
+    lg__keys_pack(e->m, (float *)e->packed.data + (size_t)first[low] * lg__keys_block_size(e->m),
+                  (float *)e->kv.data + 2 * (size_t)start * (size_t)e->m->config.width,
+                  i - first[low], e->b->offsets[low + 1] - start);
+}
+
+/* Attention of n queries, rows row[0..n-1] of the batch in rising order. */
+static void attend(const struct lg_evaluator *e, const struct lg__acts *a, int sequence,
+                   const int *row, int n, float *scratch)
+{
+    const struct lg_model *m = e->m;
+    const lg_batch *b = e->b;
+    size_t C = (size_t)m->config.width;
+    int place[CHUNK_ROWS];
+    for (int i = 0, s = sequence; i < n; s++) {
+        int end = b->offsets[s + 1], first = i;
+        for (; i < n && row[i] < end; i++) place[i] = ((int *)e->at.data)[row[i]];
+        if (first == i) continue;
+        struct lg__keys keys = {
+            .kv = (float *)e->kv.data + 2 * (size_t)b->offsets[s] * C,
+            .ids = b->ids + b->offsets[s],
+            .n = end - b->offsets[s],
+        };
+        if (m->config.span == LG_SPAN_WINDOW)
+            keys.index = (struct lg__index *)e->index.data + s;
+        else
+            keys.packed = (float *)e->packed.data +
+                          (size_t)((int *)e->block_at.data)[s] * lg__keys_block_size(m);
+        struct lg__queries q = {a->q + (size_t)first * C, place + first, i - first};
+        lg__attention_forward(m, &m->layers[e->layer], a->att + (size_t)first * C, NULL, &keys, &q,
+                              scratch);
+    }
+}
+
+static void run_rest(void *context, int i, int thread)
+{
+    struct lg_evaluator *e = context;
+    const struct lg_model *m = e->m;
+    const struct lg__layer *l = &m->layers[e->layer];
+    const struct chunk *c = (const struct chunk *)e->chunks.data + i;
+    size_t C = (size_t)m->config.width, wide = C * sizeof(float);
+    int last = e->layer == m->config.layers - 1, n = last ? c->count : c->r1 - c->r0;
+    int all[CHUNK_ROWS];
+    const int *row = (const int *)e->rows.data + c->wanted;
+    if (!n) return;
+    struct lg__acts a;
+    float *cos, *sin, *rest;
+    carve(e, &a, &cos, &sin, &rest, e->scratch[thread].data, CHUNK_ROWS);
+    a.Mq = n;
+    if (!last) {
+        for (int j = 0; j < n; j++) all[j] = c->r0 + j;
+        row = all;
+    }
+    for (int j = 0; j < n; j++) {
+        memcpy(a.xq + (size_t)j * C, (float *)e->x.data + (size_t)row[j] * C, wide);
+        if (a.cos)
+            lg__turns_rows(m, &e->turns, cos + j * (m->R / 2), sin + j * (m->R / 2),
+                           e->b->ids + row[j], 1);
+    }
+    lg__norm_forward(m, l->norm1, a.h1q, a.mean1, a.rstd1, a.xq, n);
+    lg__layer_query(m, l, &a);
+    attend(e, &a, c->sequence, row, n, rest);
+    lg__layer_after(m, l, &a);
+    if (!last) {
+        memcpy((float *)e->x.data + (size_t)c->r0 * C, a.out, (size_t)n * wide);
+        return;
+    }
+    lg__norm_forward(m, m->final_norm, a.h2, a.mean2, a.rstd2, a.out, n);
+    size_t from = (size_t)c->wanted;
+    lg__linear_forward(m, &m->head, (float *)e->logits.data + from * (size_t)m->config.vocab, a.h2,
+                       n, 0);
+    if (m->id_head.out)
+        lg__linear_forward(m, &m->id_head,
+                           (float *)e->id_logits.data + from * (size_t)m->config.id_classes, a.h2,
+                           n, 0);
+}
+
+/* ---- The call ------------------------------------------------------------------------------------ */
+
+static double mean_loss(struct lg_evaluator *e, const float *logits, const int32_t *target, int V,
+                        int *targets, int *right)
+{
+    float *loss = e->loss.data;
+    double sum = 0;
+    *targets = 0;
+    e->m->k->cross_entropy(loss, NULL, logits, target, 1.0f, e->wanted, V);
+    for (int i = 0; i < e->wanted; i++) {
+        *targets += target[i] >= 0;
+        sum += (double)loss[i];
+    }
+    *right = lg__count_right(logits, target, e->wanted, V);
+    return *targets ? sum / *targets : 0;
+}
+
+int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_error *err)
+{
+    const struct lg_model *m = e->m;
+    size_t T = (size_t)b->rows, i4 = sizeof(int32_t);
+    int code, window = m->config.span == LG_SPAN_WINDOW;
+    if ((code = lg__check_batch(m, b, err))) return code;
+    e->b = b;
+    size_t most_chunks = (size_t)b->sequences + T / CHUNK_ROWS + 1;
+    if ((code = lg__block_grow(&e->chunks, most_chunks * sizeof(struct chunk), 0, "chunks", err)) ||
+        (code = lg__block_grow(&e->rows, T * i4, 0, "rows", err)) ||
+        (code = lg__block_grow(&e->targets, T * i4, 0, "targets", err)) ||
+        (code = lg__block_grow(&e->id_targets, T * i4, 0, "targets", err)) ||
+        (code = lg__block_grow(&e->at, T * i4, 0, "places", err)) ||
+        (code = lg__block_grow(&e->block_at, ((size_t)b->sequences + 1) * i4, 0, "blocks", err)))
+        return code;
+    cut(e);
+    if (window) {
+        if ((code = reserve_indexes(e, err))) return code;
+        lg__pool_run(e->pool, b->sequences, fill_index, e);
+    }
+    if ((code = reserve(e, err))) return code;
+    for (e->layer = 0; e->layer < m->config.layers; e->layer++) {
+        lg__pool_run(e->pool, e->chunk_count, run_keys, e);
+        if (!window)
+            lg__pool_run(e->pool, ((int *)e->block_at.data)[b->sequences], run_pack, e);
+        lg__pool_run(e->pool, e->chunk_count, run_rest, e);
+    }
+    *r = (lg_eval_result){
+        .rows = e->wanted,
+        .row = e->rows.data,
+        .logits = e->logits.data,
+        .id_logits = m->id_head.out ? e->id_logits.data : NULL,
+    };
+    r->loss = mean_loss(e, r->logits, e->targets.data, m->config.vocab, &r->targets, &r->right);
+    if (m->id_head.out)
+        r->id_loss = mean_loss(e, r->id_logits, e->id_targets.data, m->config.id_classes,
+                               &r->id_targets, &r->id_right);
+    return 0;
+}

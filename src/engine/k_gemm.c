@@ -1,0 +1,234 @@
+/* k_gemm.c: matmul. A tile of the result, MR rows by NR = 2 vectors, stays in registers
+ * while one pass runs over all of K: each number of the result is one chain of fused
+ * multiply-adds in the order of k, from zero, whatever the tile it falls in. That is what
+ * makes rows invariant, and it needs no blocking over K: the packed operand streams.
+ *
+ * Packed order: panels of NR columns, P[n / NR][k][n % NR], the last one padded with 0. */
+#include "k_table.h"
+
+#define NR (2 * LG_W)
+#if LG_W == 16
+#define MR 12 /* 24 sums of 32 registers */
+#else
+#define MR 6 /* 12 sums of 16 registers */
+#endif
+#define A_BLOCK (48 * 1024) /* floats of A that stay in the second-level cache */
+#define TN_ROWS 512         /* rows that gemm_tn packs at a time */
+
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+size_t LG_K(pack_size)(int K, int N) { return round_up((size_t)N, NR) * (size_t)K; }
+
+/* One panel of n <= NR columns from rows that are contiguous in n. */
+static void pack_rows(float *P, const float *b, size_t rs, int K, int n)
+{
+    for (int k = 0; k < K; k++, P += NR, b += rs) {
+        if (n == NR) {
+            v_store(P, v_load(b));
+            v_store(P + LG_W, v_load(b + LG_W));
+        } else {
+            memset(P, 0, NR * sizeof *P);
+            memcpy(P, b, (size_t)n * sizeof *P);
+        }
+    }
+}
+
+/* One panel from columns that are contiguous in k, by blocks of LG_W x LG_W. */
+static void pack_columns(float *P, const float *b, size_t cs, int K, int n)
+{
+    for (int j = 0; j < NR; j += LG_W) {
+        int full = n - j >= LG_W ? K / LG_W * LG_W : 0;
+        for (int k = 0; k < full; k += LG_W) {
+            vf r[LG_W];
+            for (int i = 0; i < LG_W; i++) r[i] = v_load(b + (size_t)(j + i) * cs + k);
+            v_transpose(r);
+            for (int i = 0; i < LG_W; i++) v_store(P + (size_t)(k + i) * NR + j, r[i]);
+        }
+        for (int k = full; k < K; k++)
+            for (int i = j; i < j + LG_W; i++)
+                P[(size_t)k * NR + (size_t)i] = i < n ? b[(size_t)i * cs + (size_t)k] : 0.0f;
+    }
+}
+
+void LG_K(pack)(float *P, const float *b, size_t rs, size_t cs, int K, int N)
+{
+    for (int n = 0; n < N; n += NR, P += (size_t)K * NR) {
+        int w = N - n < NR ? N - n : NR;
+        const float *from = b + (size_t)n * cs;
+        if (cs == 1) {
+            pack_rows(P, from, rs, K, w);
+        } else if (rs == 1) {
+            pack_columns(P, from, cs, K, w);
+        } else {
+            for (int k = 0; k < K; k++)
+                for (int i = 0; i < NR; i++)
+                    P[k * NR + i] = i < w ? from[(size_t)k * rs + (size_t)i * cs] : 0.0f;
+        }
+    }
+}
+
+/* c[rows, panels * NR] of which `cols` columns exist. `a` is read at i*rs + k*cs; in calls
+ * rows, panels and one of the strides are constants, so that the sums live in registers. */
+LG_INLINE void tile(float *c, size_t ldc, const float *a, size_t rs, size_t cs, const float *P,
+                    const float *bias, int K, int rows, int panels, int cols, int add)
+{
+    vf sum[MR][8];
+    size_t panel = (size_t)K * NR;
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 8
+        for (int j = 0; j < 2 * panels; j++) sum[i][j] = v_zero();
+    for (int k = 0; k < K; k++, P += NR, a += cs) {
+        vf b[8];
+#pragma GCC unroll 8
+        for (int j = 0; j < 2 * panels; j++)
+            b[j] = v_load(P + (size_t)(j / 2) * panel + (size_t)(j % 2) * LG_W);
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+            vf x = v_set(a[(size_t)i * rs]);
+#pragma GCC unroll 8
+            for (int j = 0; j < 2 * panels; j++) sum[i][j] += x * b[j];
+        }
+    }
+    if (cols == panels * NR) {
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 8
+            for (int j = 0; j < 2 * panels; j++) {
+                float *to = c + (size_t)i * ldc + j * LG_W;
+                vf s = sum[i][j];
+                if (bias) s += v_load(bias + j * LG_W);
+                if (add) s += v_load(to);
+                v_store(to, s);
+            }
+        }
+    } else {
+        float edge[MR][8 * LG_W] = {{0}};
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++)
+#pragma GCC unroll 8
+            for (int j = 0; j < 2 * panels; j++) v_store(edge[i] + j * LG_W, sum[i][j]);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < cols; j++) {
+                float s = edge[i][j];
+                if (bias) s += bias[j];
+                if (add) s += c[(size_t)i * ldc + (size_t)j];
+                c[(size_t)i * ldc + (size_t)j] = s;
+            }
+    }
+}
+
+/* The same with the number of rows as a constant: few rows take several panels at once,
+ * so that there are enough independent sums to hide the latency. */
+static void tile_rows(float *c, size_t ldc, const float *a, size_t lda, const float *P,
+                      const float *bias, int K, int rows, int panels, int cols, int add)
+{
+    switch (rows * 10 + panels) {
+    case 14: tile(c, ldc, a, lda, 1, P, bias, K, 1, 4, cols, add); break;
+    case 11: tile(c, ldc, a, lda, 1, P, bias, K, 1, 1, cols, add); break;
+    case 22: tile(c, ldc, a, lda, 1, P, bias, K, 2, 2, cols, add); break;
+    case 21: tile(c, ldc, a, lda, 1, P, bias, K, 2, 1, cols, add); break;
+    case 31: tile(c, ldc, a, lda, 1, P, bias, K, 3, 1, cols, add); break;
+    case 41: tile(c, ldc, a, lda, 1, P, bias, K, 4, 1, cols, add); break;
+    case 51: tile(c, ldc, a, lda, 1, P, bias, K, 5, 1, cols, add); break;
+    case 61: tile(c, ldc, a, lda, 1, P, bias, K, 6, 1, cols, add); break;
+#if MR == 12
+    case 71: tile(c, ldc, a, lda, 1, P, bias, K, 7, 1, cols, add); break;
+    case 81: tile(c, ldc, a, lda, 1, P, bias, K, 8, 1, cols, add); break;
+    case 91: tile(c, ldc, a, lda, 1, P, bias, K, 9, 1, cols, add); break;
+    case 101: tile(c, ldc, a, lda, 1, P, bias, K, 10, 1, cols, add); break;
+    case 111: tile(c, ldc, a, lda, 1, P, bias, K, 11, 1, cols, add); break;
+    case 121: tile(c, ldc, a, lda, 1, P, bias, K, 12, 1, cols, add); break;
+#endif
+    default: break;
+    }
+}
+
+void LG_K(gemm)(float *c, size_t ldc, const float *a, size_t lda, const float *P,
+                const float *bias, int M, int N, int K, int add)
+{
+    int block = A_BLOCK / (K > 0 ? K : 1) / MR * MR;
+    if (block < 8 * MR) block = 8 * MR;
+    for (int m0 = 0; m0 < M; m0 += block) {
+        int m1 = M - m0 < block ? M : m0 + block;
+        int most = m1 - m0 == 1 ? 4 : m1 - m0 == 2 ? 2 : 1;
+        for (int n = 0; n < N;) {
+            int panels = N - n > (most - 1) * NR ? most : 1;
+            int cols = N - n < panels * NR ? N - n : panels * NR;
+            const float *p = P + (size_t)n * (size_t)K;
+            const float *from = bias ? bias + n : NULL;
+            for (int m = m0; m < m1; m += MR)
+                tile_rows(c + (size_t)m * ldc + n, ldc, a + (size_t)m * lda, lda, p, from, K,
+                          m1 - m < MR ? m1 - m : MR, panels, cols, add);
+            n += panels * NR;
+        }
+    }
+}
+
+/* Rows of the result that gemm_tn packs at a time, for R rows of the operands. */
+static int tn_block(int R)
+{
+    int block = A_BLOCK / (R < TN_ROWS ? R : TN_ROWS) / MR * MR;
+    return block < 4 * MR ? 4 * MR : block;
+}
+
+size_t LG_K(gemm_tn_scratch)(int M, int N, int R)
+{
+    size_t rows = (size_t)(R < TN_ROWS ? R : TN_ROWS), block = (size_t)tn_block(R);
+    size_t left = round_up((size_t)M, MR);
+    return ((left < block ? left : block) + round_up((size_t)N, NR)) * rows + NR;
+}
+
+/* a[r, m..m+MR) for all r, as [r][MR]; 0 past M. Whole vectors are copied where they fit,
+ * each row's surplus overwritten by the next. */
+static void pack_left(float *A, const float *a, size_t lda, int m, int M, int R)
+{
+    int n = M - m < MR ? M - m : MR;
+    for (int r = 0; r < R; r++, A += MR, a += lda) {
+        if (M - m >= LG_W && LG_W >= MR && r + 1 < R) {
+            v_store(A, v_load(a + m));
+        } else {
+            for (int i = 0; i < MR; i++) A[i] = i < n ? a[m + i] : 0.0f;
+        }
+    }
+}
+
+void LG_K(gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb,
+                   int M, int N, int R, int add, float *scratch)
+{
+    float edge[MR * NR];
+    for (int r0 = 0; r0 < R; r0 += TN_ROWS) {
+        int rows = R - r0 < TN_ROWS ? R - r0 : TN_ROWS, block = tn_block(rows), sum = add || r0;
+        size_t panel = (size_t)rows * MR;
+        float *B = scratch, *A = scratch + LG_K(pack_size)(rows, N);
+        LG_K(pack)(B, b + (size_t)r0 * ldb, ldb, 1, rows, N);
+        for (int m0 = 0; m0 < M; m0 += block) {
+            int m1 = M - m0 < block ? M : m0 + block;
+            for (int m = m0; m < m1; m += MR)
+                pack_left(A + (size_t)((m - m0) / MR) * panel, a + (size_t)r0 * lda, lda, m, M,
+                          rows);
+            for (int n = 0; n < N; n += NR) {
+                const float *p = B + (size_t)n * (size_t)rows, *left = A;
+                int w = N - n < NR ? N - n : NR;
+                for (int m = m0; m < m1; m += MR, left += panel) {
+                    float *to = c + (size_t)m * ldc + n;
+                    if (M - m >= MR) {
+                        tile(to, ldc, left, 1, MR, p, NULL, rows, MR, 1, w, sum);
+                        continue;
+                    }
+                    tile(edge, NR, left, 1, MR, p, NULL, rows, MR, 1, NR, 0);
+                    for (int i = 0; i < M - m; i++)
+                        for (int j = 0; j < w; j++) {
+                            size_t at = (size_t)i * ldc + (size_t)j;
+                            to[at] = edge[i * NR + j] + (sum ? to[at] : 0.0f);
+                        }
+                }
+            }
+        }
+    }
+}
+
+void LG_K(sum_rows)(float *out, const float *x, int T, int C)
+{
+    for (int t = 0; t < T; t++, x += C) LG_K(add)(out, x, (size_t)C);
+}

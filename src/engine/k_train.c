@@ -1,0 +1,80 @@
+/* k_train.c: the loss, the sum of the gradient blocks, AdamW, and flat helpers. */
+#include "k_table.h"
+
+void LG_K(cross_entropy)(float *loss, float *dlogits, const float *logits,
+                         const int32_t *target, float scale, int T, int V)
+{
+    for (int t = 0; t < T; t++) {
+        const float *x = logits + (size_t)t * (size_t)V;
+        float *d = dlogits ? dlogits + (size_t)t * (size_t)V : NULL;
+        if (target[t] < 0) {
+            loss[t] = 0.0f;
+            if (d) memset(d, 0, (size_t)V * sizeof *d);
+            continue;
+        }
+        float top = x[0], right = x[target[t]];
+        for (int i = 1; i < V; i++) top = x[i] > top ? x[i] : top;
+        vf sum = v_zero();
+        int i = 0;
+        for (; i + LG_W <= V; i += LG_W) sum += v_exp(v_load(x + i) - v_set(top));
+        float total = v_sum(sum);
+        for (; i < V; i++) total += v_exp(v_set(x[i] - top))[0];
+        /* A NaN anywhere must show in the loss: top may have passed over it, total has not. */
+        loss[t] = logf(total) + (top - right);
+        if (!d) continue;
+        vf factor = v_set(scale / total);
+        for (i = 0; i < V; i += LG_W) give(d, v_exp(take(x, i, V) - v_set(top)) * factor, i, V);
+        d[target[t]] -= scale;
+    }
+}
+
+void LG_K(sum_tree)(float *out, const float *const *block, int blocks, size_t n)
+{
+    enum { MOST = 64 };
+    for (size_t i = 0; i < n; i += LG_W) {
+        vf s[MOST] = {v_zero()};
+        int rest = n - i < LG_W ? (int)(n - i) : LG_W;
+        for (int b = 0; b < blocks; b++)
+            s[b] = block[b] ? take(block[b] + i, 0, rest) : v_zero();
+        for (int step = 1; step < blocks; step *= 2)
+            for (int b = 0; b < blocks; b += 2 * step) s[b] += s[b + step];
+        give(out + i, s[0], 0, rest);
+    }
+}
+
+double LG_K(sum_squares)(const float *x, size_t n)
+{
+    double sum[8] = {0};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (size_t j = 0; j < 8; j++) sum[j] += (double)x[i + j] * (double)x[i + j];
+    for (size_t j = 0; i < n; i++, j++) sum[j] += (double)x[i] * (double)x[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+void LG_K(adamw)(float *p, float *m, float *v, const float *g, size_t n, float lr, float decay,
+                 float beta1, float beta2, float eps, float fix1, float fix2)
+{
+    vf b1 = v_set(beta1), b2 = v_set(beta2), c1 = v_set(1.0f - beta1), c2 = v_set(1.0f - beta2);
+    vf keep = v_set(1.0f - lr * decay), rate = v_set(lr / fix1), root = v_set(1.0f / fix2);
+    for (size_t i = 0; i < n; i += LG_W) {
+        int rest = n - i < LG_W ? (int)(n - i) : LG_W;
+        vf gi = take(g + i, 0, rest);
+        vf mi = b1 * take(m + i, 0, rest) + c1 * gi;
+        vf vi_ = b2 * take(v + i, 0, rest) + c2 * gi * gi;
+        vf step = rate * mi / (v_sqrt(vi_ * root) + v_set(eps));
+        give(m + i, mi, 0, rest);
+        give(v + i, vi_, 0, rest);
+        give(p + i, take(p + i, 0, rest) * keep - step, 0, rest);
+    }
+}
+
+void LG_K(scale)(float *x, float a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) x[i] *= a;
+}
+
+void LG_K(add)(float *out, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) out[i] += x[i];
+}

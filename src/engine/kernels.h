@@ -1,0 +1,22 @@
+/* kernels.h: the engine's kernels, one table for each instruction set, chosen at run time.
+ * The files k_*.c are compiled once for each (vec.h gives the vector words); naive.c holds
+ * the plain twins that are their oracle and documentation. */
+#ifndef LG_ENGINE_KERNELS_H
+#define LG_ENGINE_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define real float
+#define LG__TABLE lg__kernels
+#include "kernels_def.h"
+#undef real
+#undef LG__TABLE
+
+/* The best table that this CPU runs, or the one that LENGTHEN_ISA names. */
+const struct lg__kernels *lg__kernels_get(void);
+
+/* All tables that this build has and this CPU runs, best first, `naive` last; NULL ends. */
+const struct lg__kernels *const *lg__kernels_all(void);
+
+#endif

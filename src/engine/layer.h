@@ -1,0 +1,73 @@
+/* layer.h: the parts of a layer, on any set of rows. A trainer runs them on a shard and
+ * keeps what the backward pass needs; an evaluator and a decoder run them on a few rows at
+ * a time and keep nothing.
+ *
+ *   keys:  h1 = norm1(x), kv = h1 Wkv, keys turned
+ *   query: q = h1q Wq, queries turned         (rows of the queries alone: xq, h1q)
+ *   ...    attention (attention.h)
+ *   after: out = xq + att Wout + ff(norm2(xq or, sequential, x2 = xq + att Wout)) */
+#ifndef LG_ENGINE_LAYER_H
+#define LG_ENGINE_LAYER_H
+
+#include "model.h"
+
+/* What one layer makes of M rows, of which Mq are queries. */
+struct lg__acts {
+    int M, Mq;
+    float *x;                   /* [M, C] enters */
+    float *h1, *mean1, *rstd1;  /* [M, C], [M] */
+    float *kv;                  /* [M, 2C] */
+    float *xq, *h1q;            /* [Mq, C]: rows of x, h1; the same pointers if all are queries */
+    float *q;                   /* [Mq, C] */
+    float *att, *lse;           /* [Mq, C], [Mq, H] */
+    float *x2;                  /* [Mq, C] sequential only */
+    float *h2, *mean2, *rstd2;  /* [Mq, C], [Mq] */
+    float *up, *act;            /* [Mq, U], [Mq, F] */
+    float *out;                 /* [Mq, C] leaves */
+    const float *cos, *sin;     /* [M, R/2]; NULL: nothing is turned here */
+    const float *cosq, *sinq;   /* [Mq, R/2] */
+};
+
+void lg__norm_forward(const struct lg_model *m, struct lg__norm_at n, float *out, float *mean,
+                      float *rstd, const float *x, int T);
+void lg__linear_forward(const struct lg_model *m, const struct lg__linear *l, float *y,
+                        const float *x, int T, int add);
+
+void lg__layer_keys(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a);
+void lg__layer_query(const struct lg_model *m, const struct lg__layer *l,
+                     const struct lg__acts *a);
+void lg__layer_after(const struct lg_model *m, const struct lg__layer *l,
+                     const struct lg__acts *a);
+
+/* Gradients. grad is laid out as params; `first` says that it holds nothing yet in the
+ * matrices (they are overwritten; vectors are always added to). */
+struct lg__backward {
+    float *grad;
+    int first;
+    float *d;              /* [Mq, C] in: gradient of out; after: of xq */
+    float *dh;             /* [M, C] */
+    float *dup, *dact;     /* [Mq, U], [Mq, F] */
+    float *datt, *dq;      /* [Mq, C] */
+    float *dkv;            /* [M, 2C] */
+    float *tn;             /* scratch of gemm_tn */
+};
+
+void lg__norm_backward(const struct lg_model *m, struct lg__norm_at n, float *grad, float *dx,
+                       const float *dout, const float *x, const float *mean, const float *rstd,
+                       int T);
+/* dx = dy W (+ dx if add; dx may be NULL), and the gradients of W and b. */
+void lg__linear_backward(const struct lg_model *m, const struct lg__linear *l, float *dx,
+                         const float *dy, const float *x, const struct lg__backward *b, int T,
+                         int add);
+/* From d to datt (b->d becomes the gradient of xq, but for what comes through h1q). */
+void lg__layer_after_backward(const struct lg_model *m, const struct lg__layer *l,
+                              const struct lg__acts *a, const struct lg__backward *b);
+/* From dq and dkv to dx [M, C], which on entry holds what came past the attention;
+ * rows[Mq] places the queries among the M rows (NULL: all). */
+void lg__layer_keys_backward(const struct lg_model *m, const struct lg__layer *l,
+                             const struct lg__acts *a, const struct lg__backward *b, float *dx,
+                             const int *rows);
+/* Floats that b->tn needs for shards of T rows. */
+size_t lg__layer_tn_scratch(const struct lg_model *m, int T);
+
+#endif

@@ -1,0 +1,321 @@
+/* model.c: the config's check, the parameter table, the initial weights, the packs. */
+#include "model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { STREAM_INIT = 0x494e4954 }; /* "INIT" */
+
+lg_model_config lg_model_config_default(lg_arch arch)
+{
+    lg_model_config c = {
+        .arch = arch,
+        .layers = 2,
+        .width = 128,
+        .heads = 4,
+        .norm = LG_NORM_LAYER,
+        .norm_eps = 1e-5,
+        .act = LG_ACT_GELU,
+        .biases = 1,
+        .parallel = 1,
+        .encoding = "rope",
+        .rope_share = 1.0,
+        .rope_base = 10000.0,
+        .window_lo = -2,
+        .window_hi = 2,
+    };
+    if (arch == LG_ARCH_OLMO) {
+        c.norm = LG_NORM_PLAIN;
+        c.act = LG_ACT_SWIGLU;
+        c.biases = 0;
+        c.parallel = 0;
+    }
+    return c;
+}
+
+static const struct lg__encoding *find_encoding(const char *name)
+{
+    for (int i = 0; name && lg__encodings[i]; i++)
+        if (strcmp(lg__encodings[i]->name, name) == 0) return lg__encodings[i];
+    return NULL;
+}
+
+static int range(lg_error *err, const char *what, int64_t value, int64_t least, int64_t most)
+{
+    if (value >= least && value <= most) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT, "%s is %lld; it must be from %lld to %lld", what,
+                    (long long)value, (long long)least, (long long)most);
+}
+
+static int check_config(const lg_model_config *c, lg_error *err)
+{
+    int e;
+    if ((e = range(err, "arch", c->arch, LG_ARCH_NEOX, LG_ARCH_OLMO)) ||
+        (e = range(err, "vocab", c->vocab, 1, 1 << 24)) ||
+        (e = range(err, "layers", c->layers, 1, 1000)) ||
+        (e = range(err, "width", c->width, 1, 1 << 16)) ||
+        (e = range(err, "heads", c->heads, 1, 1024)) ||
+        (e = range(err, "ff", c->ff, 0, 1 << 18)) ||
+        (e = range(err, "norm", c->norm, LG_NORM_LAYER, LG_NORM_RMS)) ||
+        (e = range(err, "act", c->act, LG_ACT_GELU, LG_ACT_SWIGLU)) ||
+        (e = range(err, "span", c->span, LG_SPAN_FULL, LG_SPAN_WINDOW)) ||
+        (e = range(err, "scores", c->scores, LG_SCORES_SOFTMAX, LG_SCORES_ENTMAX15)) ||
+        (e = range(err, "id_classes", c->id_classes, 0, 1 << 24)) ||
+        (e = range(err, "window_lo", c->window_lo, -(1 << 20), 0)) ||
+        (e = range(err, "window_hi", c->window_hi, 0, 1 << 20)))
+        return e;
+    if (c->width % c->heads)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "width %d is not a multiple of heads %d; change one of them", c->width,
+                        c->heads);
+    if (!(c->norm_eps > 0 && c->norm_eps < 1))
+        return lg__fail(err, LG_ERROR_ARGUMENT, "norm_eps is %g; it must be over 0 and under 1",
+                        c->norm_eps);
+    const struct lg__encoding *encoding = find_encoding(c->encoding);
+    if (!encoding)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "encoding '%s' is not known; take none, rope or relative",
+                        c->encoding ? c->encoding : "(null)");
+    if (!encoding->rotary) return 0;
+    if (!(c->rope_share >= 0 && c->rope_share <= 1))
+        return lg__fail(err, LG_ERROR_ARGUMENT, "rope_share is %g; it must be from 0 to 1",
+                        c->rope_share);
+    if (!(c->rope_base > 1) || !isfinite(c->rope_base))
+        return lg__fail(err, LG_ERROR_ARGUMENT, "rope_base is %g; it must be over 1 (10000)",
+                        c->rope_base);
+    return 0;
+}
+
+/* ---- The parameter table ------------------------------------------------------------ */
+
+static size_t add_tensor(struct lg_model *m, enum lg__init init, double deviation, int rows,
+                         int cols, int decay, const char *format, int layer)
+{
+    struct lg__tensor *t = &m->tensors[m->tensor_count++];
+    snprintf(t->name, sizeof t->name, format, layer);
+    t->rows = rows;
+    t->cols = cols;
+    t->decay = decay;
+    t->init = init;
+    t->deviation = deviation;
+    t->offset = m->size;
+    m->size += ((size_t)rows * (size_t)cols + 15) / 16 * 16;
+    return t->offset;
+}
+
+static struct lg__norm_at add_norm(struct lg_model *m, const char *weight, const char *bias,
+                                   int layer)
+{
+    struct lg__norm_at n = {LG__NO_TENSOR, LG__NO_TENSOR};
+    int C = m->config.width;
+    if (m->config.norm != LG_NORM_PLAIN)
+        n.w = add_tensor(m, LG__INIT_ONE, 0, 1, C, 0, weight, layer);
+    if (m->config.norm == LG_NORM_LAYER)
+        n.b = add_tensor(m, LG__INIT_ZERO, 0, 1, C, 0, bias, layer);
+    return n;
+}
+
+/* Rows from..from+out of the weight at w (and its bias at b) as a linear map. */
+static void map_linear(struct lg_model *m, struct lg__linear *l, size_t w, size_t b, int from,
+                       int out, int in)
+{
+    l->in = in;
+    l->out = out;
+    l->w = w + (size_t)from * (size_t)in;
+    l->b = b == LG__NO_TENSOR ? b : b + (size_t)from;
+    l->pack_y = m->pack_size;
+    m->pack_size += (m->k->pack_size(in, out) + 15) / 16 * 16;
+    l->pack_dx = m->pack_size;
+    m->pack_size += (m->k->pack_size(out, in) + 15) / 16 * 16;
+    m->linears[m->linear_count++] = l;
+}
+
+static void add_linear(struct lg_model *m, size_t *w, size_t *b, int out, int in, double deviation,
+                       const char *weight, const char *bias, int layer)
+{
+    *w = add_tensor(m, LG__INIT_NORMAL, deviation, out, in, 1, weight, layer);
+    *b = bias && m->config.biases ? add_tensor(m, LG__INIT_ZERO, 0, 1, out, 0, bias, layer)
+                                  : LG__NO_TENSOR;
+}
+
+static void add_layer(struct lg_model *m, int n)
+{
+    struct lg__layer *l = &m->layers[n];
+    const lg_model_config *c = &m->config;
+    int C = c->width, H = c->heads, rows, cols;
+    size_t w, b;
+    /* GPT-NeoX: sqrt(2 / 5C) inside, 2 / (layers sqrt C) where a layer ends. */
+    double inside = sqrt(2.0 / (5.0 * C)), last = 2.0 / (c->layers * sqrt((double)C));
+    if (c->arch == LG_ARCH_OLMO) inside = last = 0.02;
+    if (last > inside) last = inside;
+
+    l->norm1 = add_norm(m, "layers.%d.norm1.weight", "layers.%d.norm1.bias", n);
+    add_linear(m, &w, &b, 3 * C, C, inside, "layers.%d.attn.qkv.weight", "layers.%d.attn.qkv.bias",
+               n);
+    map_linear(m, &l->q, w, b, 0, C, C);
+    map_linear(m, &l->kv, w, b, C, 2 * C, C);
+    add_linear(m, &w, &b, C, C, last, "layers.%d.attn.out.weight", "layers.%d.attn.out.bias", n);
+    map_linear(m, &l->out, w, b, 0, C, C);
+    l->scale = l->position = LG__NO_TENSOR;
+    if (c->scores == LG_SCORES_SSMAX)
+        l->scale = add_tensor(m, LG__INIT_ONE, 0, 1, H, 0, "layers.%d.attn.scale", n);
+    if (m->encoding->shape) {
+        m->encoding->shape(c, &rows, &cols);
+        l->position = add_tensor(m, LG__INIT_ZERO, 0, rows, cols, 0, "layers.%d.position.bias", n);
+    }
+    l->norm2 = add_norm(m, "layers.%d.norm2.weight", "layers.%d.norm2.bias", n);
+    add_linear(m, &w, &b, m->U, C, inside, "layers.%d.ff.up.weight", "layers.%d.ff.up.bias", n);
+    map_linear(m, &l->up, w, b, 0, m->U, C);
+    add_linear(m, &w, &b, C, m->F, last, "layers.%d.ff.down.weight", "layers.%d.ff.down.bias", n);
+    map_linear(m, &l->down, w, b, 0, C, m->F);
+}
+
+static void build_table(struct lg_model *m)
+{
+    const lg_model_config *c = &m->config;
+    int C = c->width;
+    double embed = c->arch == LG_ARCH_OLMO ? 0.02 : sqrt(2.0 / (5.0 * C));
+    size_t none = LG__NO_TENSOR, w;
+    size_t table = add_tensor(m, LG__INIT_NORMAL, embed, c->vocab, C, 1, "embed.weight", 0);
+    for (int n = 0; n < c->layers; n++) add_layer(m, n);
+    m->final_norm = add_norm(m, "final_norm.weight", "final_norm.bias", 0);
+    w = c->tied ? table : add_tensor(m, LG__INIT_NORMAL, embed, c->vocab, C, 1, "head.weight", 0);
+    map_linear(m, &m->head, w, none, 0, c->vocab, C);
+    if (c->id_classes) {
+        w = add_tensor(m, LG__INIT_NORMAL, embed, c->id_classes, C, 1, "id_head.weight", 0);
+        map_linear(m, &m->id_head, w, none, 0, c->id_classes, C);
+    }
+}
+
+static void fill_params(struct lg_model *m)
+{
+    for (int i = 0; i < m->tensor_count; i++) {
+        const struct lg__tensor *t = &m->tensors[i];
+        float *p = m->params + t->offset;
+        size_t n = (size_t)t->rows * (size_t)t->cols;
+        lg_rng r;
+        lg_rng_init(&r, m->config.seed, STREAM_INIT, (uint64_t)i);
+        for (size_t j = 0; j < n && t->init != LG__INIT_ZERO; j++)
+            p[j] = t->init == LG__INIT_ONE ? 1.0f : (float)(t->deviation * lg_rng_normal(&r));
+    }
+}
+
+void lg__turn(const struct lg_model *m, float *c, float *s, int64_t id)
+{
+    for (int i = 0; i < m->R / 2; i++) {
+        double angle = (double)id * pow(m->config.rope_base, -2.0 * i / m->R);
+        c[i] = (float)cos(angle);
+        s[i] = (float)sin(angle);
+    }
+}
+
+void lg__model_pack(struct lg_model *m, int i)
+{
+    const struct lg__linear *l = m->linears[i];
+    const float *w = m->params + l->w;
+    m->k->pack(m->packs + l->pack_y, w, 1, (size_t)l->in, l->in, l->out);
+    m->k->pack(m->packs + l->pack_dx, w, (size_t)l->in, 1, l->out, l->in);
+}
+
+void lg_model_touch(lg_model *m)
+{
+    for (int i = 0; i < m->linear_count; i++) lg__model_pack(m, i);
+}
+
+static int allocate(struct lg_model *m, lg_error *err)
+{
+    const lg_model_config *c = &m->config;
+    size_t turns = (size_t)(c->window_hi - c->window_lo + 1) * (size_t)(m->R / 2);
+    m->params = lg__alloc(m->size * sizeof(float));
+    m->packs = lg__alloc(m->pack_size * sizeof(float));
+    if (c->span == LG_SPAN_WINDOW && m->R) {
+        m->turn_cos = lg__alloc(turns * sizeof(float));
+        m->turn_sin = lg__alloc(turns * sizeof(float));
+    }
+    if (m->params && m->packs && (!m->R || c->span == LG_SPAN_FULL || (m->turn_cos && m->turn_sin)))
+        return 0;
+    return lg__fail(err, LG_ERROR_MEMORY,
+                    "no memory for a model of %.0f MB; make width, layers or vocab smaller",
+                    (double)(m->size + m->pack_size) * sizeof(float) / 1e6);
+}
+
+lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
+{
+    if (check_config(c, err)) return NULL;
+    struct lg_model *m = lg__alloc(sizeof *m);
+    if (!m) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for a model; end other programs");
+        return NULL;
+    }
+    m->config = *c;
+    m->k = lg__kernels_get();
+    m->encoding = find_encoding(c->encoding);
+    m->config.encoding = m->encoding->name;
+    m->D = c->width / c->heads;
+    m->R = m->encoding->rotary ? 2 * (int)(c->rope_share * m->D / 2) : 0;
+    m->F = m->config.ff = c->ff ? c->ff : 4 * c->width;
+    m->U = c->act == LG_ACT_SWIGLU ? 2 * m->F : m->F;
+    m->tensors = lg__alloc(sizeof *m->tensors * (size_t)(14 * c->layers + 6));
+    m->layers = lg__alloc(sizeof *m->layers * (size_t)c->layers);
+    m->linears = lg__alloc(sizeof *m->linears * (size_t)(5 * c->layers + 2));
+    if (!m->tensors || !m->layers || !m->linears) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for a model of %d layers", c->layers);
+        lg_model_free(m);
+        return NULL;
+    }
+    build_table(m);
+    if (allocate(m, err)) {
+        lg_model_free(m);
+        return NULL;
+    }
+    fill_params(m);
+    lg_model_touch(m);
+    for (int64_t d = c->window_lo; m->turn_cos && d <= c->window_hi; d++) {
+        size_t row = (size_t)(d - c->window_lo) * (size_t)(m->R / 2);
+        lg__turn(m, m->turn_cos + row, m->turn_sin + row, d);
+    }
+    return m;
+}
+
+void lg_model_free(lg_model *m)
+{
+    if (!m) return;
+    free(m->tensors);
+    free(m->layers);
+    free(m->linears);
+    free(m->params);
+    free(m->packs);
+    free(m->turn_cos);
+    free(m->turn_sin);
+    free(m);
+}
+
+const lg_model_config *lg_model_get_config(const lg_model *m) { return &m->config; }
+
+int lg_model_param_count(const lg_model *m) { return m->tensor_count; }
+
+lg_param lg_model_param(const lg_model *m, int i)
+{
+    const struct lg__tensor *t = &m->tensors[i];
+    return (lg_param){t->name, t->rows, t->cols, t->decay, m->params + t->offset};
+}
+
+int lg_model_param_find(const lg_model *m, const char *name)
+{
+    for (int i = 0; i < m->tensor_count; i++)
+        if (strcmp(m->tensors[i].name, name) == 0) return i;
+    return -1;
+}
+
+int64_t lg_model_param_total(const lg_model *m)
+{
+    int64_t n = 0;
+    for (int i = 0; i < m->tensor_count; i++)
+        n += (int64_t)m->tensors[i].rows * m->tensors[i].cols;
+    return n;
+}

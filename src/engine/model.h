@@ -1,0 +1,79 @@
+/* model.h: the model inside the library: one flat block of parameters, the table that
+ * describes it, and the same weights packed for the matmuls. */
+#ifndef LG_ENGINE_MODEL_H
+#define LG_ENGINE_MODEL_H
+
+#include "kernels.h"
+#include "lengthen.h"
+#include "position.h"
+
+#define LG__NO_TENSOR ((size_t)-1)
+
+enum lg__init { LG__INIT_ZERO, LG__INIT_ONE, LG__INIT_NORMAL };
+
+/* One row of the parameter table. */
+struct lg__tensor {
+    char name[48];
+    int rows, cols;
+    int decay;
+    enum lg__init init;
+    double deviation; /* of LG__INIT_NORMAL */
+    size_t offset;    /* into params, a multiple of 16 */
+};
+
+/* y = x W^T + b: offsets of W [out, in] and b [out] in params (b may be LG__NO_TENSOR), and
+ * of the two packed forms in packs: for y from x, and for dx from dy. */
+struct lg__linear {
+    int in, out;
+    size_t w, b;
+    size_t pack_y, pack_dx;
+};
+
+struct lg__norm_at {
+    size_t w, b; /* LG__NO_TENSOR: not there */
+};
+
+struct lg__layer {
+    struct lg__norm_at norm1, norm2;
+    struct lg__linear q, kv, out, up, down;
+    size_t scale;    /* [H], ssmax */
+    size_t position; /* the encoding's own */
+};
+
+struct lg_model {
+    lg_model_config config;
+    const struct lg__kernels *k;
+    const struct lg__encoding *encoding;
+    int D;  /* head width */
+    int R;  /* rotated dimensions of a head */
+    int F;  /* feed-forward width */
+    int U;  /* columns of `up`: F, or 2F when gated */
+
+    struct lg__tensor *tensors;
+    int tensor_count;
+    float *params;
+    size_t size; /* floats in params, padding included */
+
+    struct lg__layer *layers;
+    struct lg__norm_at final_norm;
+    struct lg__linear head, id_head; /* id_head.out is 0 without it */
+    struct lg__linear **linears;     /* all of them, for packing */
+    int linear_count;
+    float *packs;
+    size_t pack_size;
+
+    float *turn_cos, *turn_sin; /* window and rope: rotations for lo..hi, [hi-lo+1, R/2] */
+};
+
+/* Packs the weights of linear i (0..linear_count-1) anew. */
+void lg__model_pack(struct lg_model *m, int i);
+
+static inline const float *lg__at(const struct lg_model *m, size_t offset)
+{
+    return offset == LG__NO_TENSOR ? NULL : m->params + offset;
+}
+
+/* cos and sin of id * base^(-2i/R), i < R/2, in double before the cast. */
+void lg__turn(const struct lg_model *m, float *cos, float *sin, int64_t id);
+
+#endif

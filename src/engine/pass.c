@@ -1,0 +1,331 @@
+/* pass.c: the order of a training pass. In the last layer, queries, attention output,
+ * feed-forward and heads run on the wanted rows alone (those with a loss); its keys and
+ * values, and all layers below, run on every row. */
+#include "pass.h"
+
+#include <string.h>
+
+/* The shard's arrays, all in the arena. */
+struct run {
+    const struct lg_model *m;
+    const lg_batch *b;
+    const struct lg__shard *s;
+    struct lg__pass *p;
+    int r0;               /* the shard's first row in the batch */
+    int all;              /* every row is wanted */
+    struct lg__acts *acts; /* one a layer */
+    int *iota;            /* 0, 1, 2, .. */
+    int *row, *at;        /* [wanted] row in the shard; place in its sequence */
+    int *first_wanted;    /* [count + 1] index into row of each sequence's first */
+    int32_t *target, *id_target;
+    float *cos, *sin, *cosq, *sinq;
+    float *packed, *scratch; /* attention */
+    float *final, *mean, *rstd;
+    float *logits, *id_logits, *loss;
+    float *d[2];
+    struct lg__backward back;
+};
+
+static size_t up16(size_t n) { return (n + 15) / 16 * 16; }
+
+struct lg__shard lg__shard_make(const lg_batch *b, int first, int count)
+{
+    struct lg__shard s = {.first = first, .count = count};
+    for (int i = first; i < first + count; i++) {
+        int n = b->offsets[i + 1] - b->offsets[i];
+        s.rows += n;
+        if (n > s.longest) s.longest = n;
+    }
+    for (int t = b->offsets[first]; t < b->offsets[first + count]; t++)
+        s.wanted += b->targets[t] >= 0 || b->id_targets[t] >= 0;
+    return s;
+}
+
+/* Lays out the arrays from `base` (NULL: only counts). Returns the floats they take. */
+static size_t carve(struct run *r, float *base)
+{
+    const struct lg_model *m = r->m;
+    const lg_model_config *c = &m->config;
+    size_t at = 0, C = (size_t)c->width, M = (size_t)r->s->rows, W = (size_t)r->s->wanted;
+    size_t H = (size_t)c->heads, turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
+    size_t blocks = ((size_t)r->s->longest + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
+    r->all = r->s->rows == r->s->wanted;
+#define CARVE(to, type, count) \
+    ((to) = base ? (type *)(void *)(base + at) : NULL, at += up16((count) * sizeof(type) / 4))
+    CARVE(r->acts, struct lg__acts, (size_t)c->layers);
+    CARVE(r->iota, int, M);
+    CARVE(r->row, int, W);
+    CARVE(r->at, int, W);
+    CARVE(r->first_wanted, int, (size_t)r->s->count + 1);
+    CARVE(r->target, int32_t, W);
+    CARVE(r->id_target, int32_t, W);
+    CARVE(r->cos, float, M *turned);
+    CARVE(r->sin, float, M *turned);
+    CARVE(r->cosq, float, W *turned);
+    CARVE(r->sinq, float, W *turned);
+    CARVE(r->packed, float, c->span == LG_SPAN_FULL ? blocks * lg__keys_block_size(m) : 0);
+    CARVE(r->scratch, float, lg__attention_scratch(m, r->s->longest, r->s->longest, 1));
+    float *x;
+    CARVE(x, float, M *C);
+    for (int l = 0; l < c->layers; l++) {
+        struct lg__acts none, *a = base ? &r->acts[l] : &none;
+        int subset = l == c->layers - 1 && !r->all;
+        size_t Q = subset ? W : M;
+        a->M = (int)M;
+        a->Mq = (int)Q;
+        a->x = a->xq = x;
+        CARVE(a->h1, float, M *C);
+        CARVE(a->mean1, float, M);
+        CARVE(a->rstd1, float, M);
+        CARVE(a->kv, float, 2 * M * C);
+        a->h1q = a->h1;
+        if (subset) {
+            CARVE(a->xq, float, Q *C);
+            CARVE(a->h1q, float, Q *C);
+        }
+        CARVE(a->q, float, Q *C);
+        CARVE(a->att, float, Q *C);
+        CARVE(a->lse, float, Q *H);
+        CARVE(a->x2, float, c->parallel ? 0 : Q * C);
+        CARVE(a->h2, float, Q *C);
+        CARVE(a->mean2, float, Q);
+        CARVE(a->rstd2, float, Q);
+        CARVE(a->up, float, Q *(size_t)m->U);
+        CARVE(a->act, float, Q *(size_t)m->F);
+        CARVE(a->out, float, Q *C);
+        a->cos = turned ? r->cos : NULL;
+        a->sin = r->sin;
+        a->cosq = turned ? (subset ? r->cosq : r->cos) : NULL;
+        a->sinq = subset ? r->sinq : r->sin;
+        x = a->out;
+    }
+    CARVE(r->final, float, W *C);
+    CARVE(r->mean, float, W);
+    CARVE(r->rstd, float, W);
+    CARVE(r->logits, float, W *(size_t)c->vocab);
+    CARVE(r->id_logits, float, W *(size_t)c->id_classes);
+    CARVE(r->loss, float, W);
+    CARVE(r->d[0], float, M *C);
+    CARVE(r->d[1], float, M *C);
+    CARVE(r->back.dh, float, M *C);
+    CARVE(r->back.dup, float, M *(size_t)m->U);
+    CARVE(r->back.dact, float, M *(size_t)m->F);
+    CARVE(r->back.datt, float, M *C);
+    CARVE(r->back.dq, float, M *C);
+    CARVE(r->back.dkv, float, 2 * M * C);
+    CARVE(r->back.tn, float, lg__layer_tn_scratch(m, r->s->rows));
+#undef CARVE
+    return at;
+}
+
+int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct lg__shard *s,
+                     lg_error *err)
+{
+    struct run r = {.m = m, .s = s};
+    int e = lg__block_grow(&p->arena, carve(&r, NULL) * sizeof(float), 0, "activations", err);
+    if (e || m->config.span != LG_SPAN_WINDOW) return e;
+    if (s->count > p->indexes) {
+        struct lg__block grown = {p->index, (size_t)p->indexes * sizeof *p->index};
+        e = lg__block_grow(&grown, (size_t)s->count * sizeof *p->index, 1, "indexes", err);
+        if (e) return e;
+        p->index = grown.data;
+        memset(p->index + p->indexes, 0, (size_t)(s->count - p->indexes) * sizeof *p->index);
+        p->indexes = s->count;
+    }
+    for (int i = 0; i < s->count && !e; i++) e = lg__index_reserve(&p->index[i], s->longest, err);
+    return e;
+}
+
+void lg__pass_free(struct lg__pass *p)
+{
+    for (int i = 0; i < p->indexes; i++) lg__index_free(&p->index[i]);
+    struct lg__block b = {p->index, 0};
+    lg__block_free(&b);
+    lg__block_free(&p->arena);
+    *p = (struct lg__pass){0};
+}
+
+/* Lists the wanted rows, fills the rotations, indexes the IDs. */
+static void prepare(struct run *r, const struct lg__turns *turns)
+{
+    const lg_batch *b = r->b;
+    int n = 0;
+    for (int i = 0; i < r->s->rows; i++) r->iota[i] = i;
+    for (int i = 0; i < r->s->count; i++) {
+        int start = b->offsets[r->s->first + i], end = b->offsets[r->s->first + i + 1];
+        r->first_wanted[i] = n;
+        if (r->m->config.span == LG_SPAN_WINDOW) {
+            lg__index_reset(&r->p->index[i], end - start, NULL);
+            for (int t = start; t < end; t++) lg__index_add(&r->p->index[i], b->ids[t]);
+        }
+        for (int t = start; t < end; t++) {
+            if (b->targets[t] < 0 && b->id_targets[t] < 0) continue;
+            r->row[n] = t - r->r0;
+            r->at[n] = t - start;
+            r->target[n] = b->targets[t];
+            r->id_target[n++] = b->id_targets[t];
+        }
+    }
+    r->first_wanted[r->s->count] = n;
+    if (!lg__turned(r->m)) return;
+    lg__turns_rows(r->m, turns, r->cos, r->sin, b->ids + r->r0, r->s->rows);
+    for (int i = 0; i < n; i++) {
+        size_t half = (size_t)r->m->R / 2, from = (size_t)r->row[i] * half, to = (size_t)i * half;
+        memcpy(r->cosq + to, r->cos + from, half * sizeof(float));
+        memcpy(r->sinq + to, r->sin + from, half * sizeof(float));
+    }
+}
+
+/* Keys and queries of sequence i in layer l; *rows is where its queries start among Mq. */
+static void sequence(const struct run *r, int i, int l, struct lg__keys *keys,
+                     struct lg__queries *q, size_t *keys_at, size_t *rows)
+{
+    const struct lg__acts *a = &r->acts[l];
+    size_t C = (size_t)r->m->config.width;
+    int start = r->b->offsets[r->s->first + i] - r->r0;
+    int n = r->b->offsets[r->s->first + i + 1] - r->r0 - start;
+    int subset = a->Mq != a->M;
+    *keys_at = (size_t)start;
+    *rows = (size_t)(subset ? r->first_wanted[i] : start);
+    *keys = (struct lg__keys){
+        .kv = a->kv + *keys_at * 2 * C,
+        .ids = r->b->ids + r->r0 + start,
+        .n = n,
+        .packed = r->packed,
+        .index = r->m->config.span == LG_SPAN_WINDOW ? &r->p->index[i] : NULL,
+    };
+    q->q = a->q + *rows * C;
+    q->at = subset ? r->at + *rows : r->iota;
+    q->n = subset ? r->first_wanted[i + 1] - r->first_wanted[i] : n;
+}
+
+static void attend(const struct run *r, int l)
+{
+    const struct lg_model *m = r->m;
+    const struct lg__acts *a = &r->acts[l];
+    size_t C = (size_t)m->config.width;
+    for (int i = 0; i < r->s->count; i++) {
+        struct lg__keys keys;
+        struct lg__queries q;
+        size_t keys_at, rows;
+        sequence(r, i, l, &keys, &q, &keys_at, &rows);
+        if (!q.n) continue;
+        for (int k = 0; m->config.span == LG_SPAN_FULL && k * LG__KEY_BLOCK < keys.n; k++)
+            lg__keys_pack(m, r->packed, keys.kv, k, keys.n);
+        lg__attention_forward(m, &m->layers[l], a->att + rows * C,
+                              a->lse + rows * (size_t)m->config.heads, &keys, &q, r->scratch);
+    }
+}
+
+static void attend_backward(const struct run *r, int l)
+{
+    const struct lg_model *m = r->m;
+    const struct lg__acts *a = &r->acts[l];
+    const struct lg__backward *b = &r->back;
+    size_t C = (size_t)m->config.width;
+    memset(b->dkv, 0, 2 * (size_t)a->M * C * sizeof *b->dkv);
+    for (int i = 0; i < r->s->count; i++) {
+        struct lg__keys keys;
+        struct lg__queries q;
+        size_t keys_at, rows;
+        sequence(r, i, l, &keys, &q, &keys_at, &rows);
+        if (!q.n) continue;
+        lg__attention_backward(m, &m->layers[l], b->dq + rows * C, b->dkv + keys_at * 2 * C,
+                               b->grad, b->datt + rows * C, a->att + rows * C,
+                               a->lse + rows * (size_t)m->config.heads, &keys, &q, r->scratch);
+    }
+}
+
+static void gather(const struct run *r, float *to, const float *from)
+{
+    size_t C = (size_t)r->m->config.width;
+    for (int i = 0; i < r->s->wanted; i++)
+        memcpy(to + (size_t)i * C, from + (size_t)r->row[i] * C, C * sizeof *to);
+}
+
+static void forward(const struct run *r)
+{
+    const struct lg_model *m = r->m;
+    int last = m->config.layers - 1;
+    m->k->embed_forward(r->acts[0].x, m->params + m->tensors[0].offset, r->b->tokens + r->r0,
+                        r->s->rows, m->config.width);
+    for (int l = 0; l <= last; l++) {
+        const struct lg__acts *a = &r->acts[l];
+        lg__layer_keys(m, &m->layers[l], a);
+        if (a->xq != a->x) {
+            gather(r, a->xq, a->x);
+            gather(r, a->h1q, a->h1);
+        }
+        lg__layer_query(m, &m->layers[l], a);
+        attend(r, l);
+        lg__layer_after(m, &m->layers[l], a);
+    }
+    lg__norm_forward(m, m->final_norm, r->final, r->mean, r->rstd, r->acts[last].out,
+                     r->s->wanted);
+}
+
+int lg__count_right(const float *logits, const int32_t *target, int n, int V)
+{
+    int right = 0;
+    for (int i = 0; i < n; i++)
+        right += target[i] >= 0 && lg_argmax(logits + (size_t)i * (size_t)V, V) == target[i];
+    return right;
+}
+
+/* One head: its losses, and the gradient of the final rows into back.dh (+= if add). */
+static void head(const struct run *r, const struct lg__linear *l, float *logits,
+                 const int32_t *target, float scale, int add, double *loss, int *right)
+{
+    const struct lg_model *m = r->m;
+    int n = r->s->wanted;
+    lg__linear_forward(m, l, logits, r->final, n, 0);
+    *right += lg__count_right(logits, target, n, l->out);
+    m->k->cross_entropy(r->loss, logits, logits, target, scale, n, l->out);
+    for (int i = 0; i < n; i++) *loss += (double)r->loss[i];
+    lg__linear_backward(m, l, r->back.dh, logits, r->final, &r->back, n, add);
+}
+
+static void backward(struct run *r)
+{
+    const struct lg_model *m = r->m;
+    struct lg__backward *b = &r->back;
+    size_t C = (size_t)m->config.width;
+    int last = m->config.layers - 1, now = 0;
+    b->d = r->d[now];
+    memset(b->d, 0, (size_t)r->s->wanted * C * sizeof *b->d);
+    lg__norm_backward(m, m->final_norm, b->grad, b->d, b->dh, r->acts[last].out, r->mean, r->rstd,
+                      r->s->wanted);
+    for (int l = last; l >= 0; l--) {
+        const struct lg__acts *a = &r->acts[l];
+        lg__layer_after_backward(m, &m->layers[l], a, b);
+        attend_backward(r, l);
+        float *dx = b->d;
+        if (a->xq != a->x) {
+            dx = r->d[now = !now];
+            memset(dx, 0, (size_t)a->M * C * sizeof *dx);
+            for (int i = 0; i < a->Mq; i++)
+                memcpy(dx + (size_t)r->row[i] * C, b->d + (size_t)i * C, C * sizeof *dx);
+        }
+        lg__layer_keys_backward(m, &m->layers[l], a, b, dx, a->xq != a->x ? r->row : NULL);
+        b->d = dx;
+    }
+    m->k->embed_backward(b->grad + m->tensors[0].offset, b->d, r->b->tokens + r->r0, r->s->rows,
+                         m->config.width);
+}
+
+void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
+                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
+                  float scale, float id_scale, struct lg__losses *losses)
+{
+    struct run r = {.m = m, .b = b, .s = s, .p = p, .r0 = b->offsets[s->first]};
+    carve(&r, p->arena.data);
+    r.back.grad = grad;
+    r.back.first = first;
+    prepare(&r, turns);
+    forward(&r);
+    head(&r, &m->head, r.logits, r.target, scale, 0, &losses->loss, &losses->right);
+    if (m->id_head.out)
+        head(&r, &m->id_head, r.id_logits, r.id_target, id_scale, 1, &losses->id_loss,
+             &losses->id_right);
+    backward(&r);
+}

@@ -1,0 +1,46 @@
+/* pass.h: forward and backward of one shard (some whole sequences of a batch), on one
+ * thread, into one gradient block. */
+#ifndef LG_ENGINE_PASS_H
+#define LG_ENGINE_PASS_H
+
+#include "attention.h"
+#include "layer.h"
+#include "work.h"
+
+/* Sequences first..first+count-1 of the batch. */
+struct lg__shard {
+    int first, count;
+    int rows;    /* of all its sequences */
+    int wanted;  /* rows with a token or an ID loss */
+    int longest; /* rows of its longest sequence */
+};
+
+struct lg__losses {
+    double loss, id_loss; /* sums */
+    int right, id_right;
+};
+
+/* What a thread works in. */
+struct lg__pass {
+    struct lg__block arena;  /* floats, carved anew for each shard */
+    struct lg__index *index; /* one a sequence of a shard, span window */
+    int indexes;
+};
+
+struct lg__shard lg__shard_make(const lg_batch *b, int first, int count);
+
+/* Room for the shard; called before the step's work starts. */
+int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct lg__shard *s,
+                     lg_error *err);
+void lg__pass_free(struct lg__pass *p);
+
+/* Adds the shard's gradients to grad (overwrites its matrices if `first`) and its sums to
+ * losses. scale, id_scale: weight of one position's loss in the whole. */
+void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
+                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
+                  float scale, float id_scale, struct lg__losses *losses);
+
+/* Argmaxes that are the target, over n rows of logits [n, V]; targets below 0 do not count. */
+int lg__count_right(const float *logits, const int32_t *target, int n, int V);
+
+#endif

@@ -1,0 +1,334 @@
+/* trainer.c: one step. The batch is cut into groups (a property of the run, not of the
+ * machine); a thread takes a group and runs its shards into the group's own gradient
+ * block; the blocks are summed by a fixed tree. No lock and no barrier inside the pass, and
+ * the same bits whatever the number of threads. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "pass.h"
+
+enum {
+    SHARD_ROWS = 512,  /* a shard is closed at this many rows */
+    CHUNK = 1 << 15,   /* parameters that a thread takes at a time */
+    MOST_GROUPS = 64
+};
+
+struct group {
+    int first_shard, shards;
+    int used; /* some shard had a loss: the block holds gradients */
+    struct lg__losses losses;
+};
+
+struct lg_trainer {
+    struct lg_model *m;
+    lg_train_options o;
+    struct lg__pool *pool;
+    int64_t step;
+    float *moment1, *moment2, *grad;
+    float *blocks;    /* [groups, m->size] */
+    double *squares;  /* one a chunk */
+    unsigned char *overwritten; /* [tensors] a matmul's gradient overwrites it */
+    struct lg__turns turns;
+    struct lg__pass *passes; /* one a thread */
+    struct lg__block shards;
+    int shard_count;
+    struct group groups[MOST_GROUPS];
+
+    /* of the step that is running */
+    const lg_batch *batch;
+    float scale, id_scale;
+    float lr, fix1, fix2, clip;
+};
+
+lg_train_options lg_train_options_default(void)
+{
+    return (lg_train_options){
+        .steps = 1000,
+        .lr = 1e-3,
+        .warmup = 100,
+        .schedule = LG_SCHEDULE_LINEAR,
+        .decay = 0.1,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .eps = 1e-8,
+        .clip = 1.0,
+        .id_weight = 1.0,
+        .groups = 8,
+    };
+}
+
+double lg_train_lr(const lg_train_options *o, int64_t step)
+{
+    double last = o->lr * o->lr_last;
+    if (step <= o->warmup) return o->lr * (double)step / o->warmup;
+    if (o->schedule == LG_SCHEDULE_CONSTANT) {
+        int64_t into = step - (o->steps - o->cooldown);
+        if (o->cooldown <= 0 || into <= 0) return o->lr;
+        double done = into < o->cooldown ? (double)into / o->cooldown : 1.0;
+        return o->lr + (last - o->lr) * done;
+    }
+    int64_t span = (int64_t)o->steps - o->warmup;
+    double done = span <= 0 || step >= o->steps ? 1.0 : (double)(step - o->warmup) / (double)span;
+    if (o->schedule == LG_SCHEDULE_COSINE) done = 0.5 * (1 - cos(3.14159265358979323846 * done));
+    return o->lr + (last - o->lr) * done;
+}
+
+static int check_options(const lg_train_options *o, lg_error *err)
+{
+    struct {
+        const char *name;
+        double value, least, most;
+    } row[] = {
+        {"steps", o->steps, 1, 2147483647},
+        {"lr", o->lr, 0, 1e6},
+        {"lr_last", o->lr_last, 0, 1},
+        {"warmup", o->warmup, 0, 2147483647},
+        {"cooldown", o->cooldown, 0, o->steps},
+        {"schedule", o->schedule, LG_SCHEDULE_LINEAR, LG_SCHEDULE_CONSTANT},
+        {"decay", o->decay, 0, 1e6},
+        {"beta1", o->beta1, 0, 0.999999},
+        {"beta2", o->beta2, 0, 0.9999999},
+        {"eps", o->eps, 1e-30, 1},
+        {"clip", o->clip, 0, 1e30},
+        {"id_weight", o->id_weight, 0, 1e6},
+        {"groups", o->groups, 1, MOST_GROUPS},
+        {"threads", o->threads, 0, 1024},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (!(row[i].value >= row[i].least && row[i].value <= row[i].most))
+            return lg__fail(err, LG_ERROR_ARGUMENT, "%s is %g; it must be from %g to %g",
+                            row[i].name, row[i].value, row[i].least, row[i].most);
+    if (o->groups & (o->groups - 1))
+        return lg__fail(err, LG_ERROR_ARGUMENT, "groups is %d; it must be a power of two (8)",
+                        o->groups);
+    return 0;
+}
+
+static size_t chunks(const struct lg_trainer *t) { return (t->m->size + CHUNK - 1) / CHUNK; }
+
+lg_trainer *lg_trainer_new(lg_model *m, const lg_train_options *o, lg_error *err)
+{
+    if (check_options(o, err)) return NULL;
+    struct lg_trainer *t = lg__alloc(sizeof *t);
+    if (!t) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for a trainer; end other programs");
+        return NULL;
+    }
+    t->m = m;
+    t->o = *o;
+    t->pool = lg__pool_new(o->threads, err);
+    if (!t->pool) {
+        free(t);
+        return NULL;
+    }
+    size_t bytes = m->size * sizeof(float);
+    t->moment1 = lg__alloc(bytes);
+    t->moment2 = lg__alloc(bytes);
+    t->grad = lg__alloc(bytes);
+    t->blocks = lg__alloc(bytes * (size_t)o->groups);
+    t->squares = lg__alloc(chunks(t) * sizeof *t->squares);
+    t->overwritten = lg__alloc((size_t)m->tensor_count);
+    t->passes = lg__alloc((size_t)lg__pool_threads(t->pool) * sizeof *t->passes);
+    if (!t->moment1 || !t->moment2 || !t->grad || !t->blocks || !t->squares || !t->overwritten ||
+        !t->passes) {
+        lg__fail(err, LG_ERROR_MEMORY,
+                 "no memory for %d gradient blocks of %.0f MB; make the model or groups smaller",
+                 o->groups, (double)bytes / 1e6);
+        lg_trainer_free(t);
+        return NULL;
+    }
+    for (int i = 0; i < m->tensor_count; i++)
+        for (int j = 0; j < m->linear_count; j++)
+            if (m->linears[j]->w == m->tensors[i].offset) t->overwritten[i] = 1;
+    return t;
+}
+
+void lg_trainer_free(lg_trainer *t)
+{
+    if (!t) return;
+    for (int i = 0; t->passes && i < lg__pool_threads(t->pool); i++) lg__pass_free(&t->passes[i]);
+    lg__pool_free(t->pool);
+    lg__turns_free(&t->turns);
+    lg__block_free(&t->shards);
+    free(t->passes);
+    free(t->moment1);
+    free(t->moment2);
+    free(t->grad);
+    free(t->blocks);
+    free(t->squares);
+    free(t->overwritten);
+    free(t);
+}
+
+/* ---- The plan: sequences to groups to shards ---------------------------------------- */
+
+/* A sequence belongs to the group in whose share of the rows its middle falls. */
+static int group_of(const lg_batch *b, int s, int groups)
+{
+    int64_t middle = (int64_t)b->offsets[s] + b->offsets[s + 1];
+    return (int)(middle * groups / (2 * (int64_t)b->rows));
+}
+
+static int make_plan(struct lg_trainer *t, const lg_batch *b, lg_error *err)
+{
+    int e = lg__block_grow(&t->shards, (size_t)b->sequences * sizeof(struct lg__shard), 0, "shards",
+                           err);
+    if (e) return e;
+    struct lg__shard *shard = t->shards.data;
+    int n = 0, s = 0;
+    for (int g = 0; g < t->o.groups; g++) {
+        t->groups[g] = (struct group){.first_shard = n};
+        while (s < b->sequences && group_of(b, s, t->o.groups) == g) {
+            int first = s, rows = 0;
+            while (s < b->sequences && group_of(b, s, t->o.groups) == g &&
+                   (s == first || rows + b->offsets[s + 1] - b->offsets[s] <= SHARD_ROWS)) {
+                rows += b->offsets[s + 1] - b->offsets[s];
+                s++;
+            }
+            shard[n++] = lg__shard_make(b, first, s - first);
+        }
+        t->groups[g].shards = n - t->groups[g].first_shard;
+    }
+    t->shard_count = n;
+    for (int i = 0; i < n && !e; i++)
+        for (int p = 0; p < lg__pool_threads(t->pool) && !e; p++)
+            e = lg__pass_reserve(t->m, &t->passes[p], &shard[i], err);
+    return e ? e : lg__turns_reserve(t->m, &t->turns, b->ids, b->rows, err);
+}
+
+/* ---- The parallel parts ---------------------------------------------------------------- */
+
+static void run_group(void *context, int g, int thread)
+{
+    struct lg_trainer *t = context;
+    struct group *group = &t->groups[g];
+    float *grad = t->blocks + (size_t)g * t->m->size;
+    const struct lg__shard *shard = (const struct lg__shard *)t->shards.data + group->first_shard;
+    for (int i = 0; i < group->shards; i++) {
+        if (!shard[i].wanted) continue;
+        if (!group->used)
+            for (int j = 0; j < t->m->tensor_count; j++) {
+                const struct lg__tensor *w = &t->m->tensors[j];
+                if (!t->overwritten[j])
+                    memset(grad + w->offset, 0, (size_t)w->rows * (size_t)w->cols * sizeof *grad);
+            }
+        lg__pass_run(t->m, &t->passes[thread], &t->turns, t->batch, &shard[i], grad, !group->used,
+                     t->scale, t->id_scale, &group->losses);
+        group->used = 1;
+    }
+}
+
+static size_t chunk_size(const struct lg_trainer *t, int i)
+{
+    size_t from = (size_t)i * CHUNK;
+    return t->m->size - from < CHUNK ? t->m->size - from : CHUNK;
+}
+
+static void sum_chunk(void *context, int i, int thread)
+{
+    struct lg_trainer *t = context;
+    size_t from = (size_t)i * CHUNK, n = chunk_size(t, i);
+    const float *block[MOST_GROUPS];
+    (void)thread;
+    for (int g = 0; g < t->o.groups; g++)
+        block[g] = t->groups[g].used ? t->blocks + (size_t)g * t->m->size + from : NULL;
+    t->m->k->sum_tree(t->grad + from, block, t->o.groups, n);
+    t->squares[i] = t->m->k->sum_squares(t->grad + from, n);
+}
+
+/* The parts of the chunk that lie in one tensor each: decay differs between tensors. */
+static void update_chunk(void *context, int i, int thread)
+{
+    struct lg_trainer *t = context;
+    size_t from = (size_t)i * CHUNK, end = from + chunk_size(t, i);
+    (void)thread;
+    if (t->clip != 1.0f) t->m->k->scale(t->grad + from, t->clip, end - from);
+    for (int j = 0; j < t->m->tensor_count; j++) {
+        const struct lg__tensor *w = &t->m->tensors[j];
+        size_t a = w->offset, b = a + (size_t)w->rows * (size_t)w->cols;
+        if (a < from) a = from;
+        if (b > end) b = end;
+        if (a >= b) continue;
+        t->m->k->adamw(t->m->params + a, t->moment1 + a, t->moment2 + a, t->grad + a, b - a, t->lr,
+                       w->decay ? (float)t->o.decay : 0.0f, (float)t->o.beta1, (float)t->o.beta2,
+                       (float)t->o.eps, t->fix1, t->fix2);
+    }
+}
+
+static void pack_linear(void *context, int i, int thread)
+{
+    (void)thread;
+    lg__model_pack(((struct lg_trainer *)context)->m, i);
+}
+
+/* ---- The step ---------------------------------------------------------------------------- */
+
+static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err)
+{
+    int e;
+    *r = (lg_train_result){.step = t->step};
+    if ((e = lg__check_batch(t->m, b, err))) return e;
+    for (int i = 0; i < b->rows; i++) {
+        r->targets += b->targets[i] >= 0;
+        r->id_targets += b->id_targets[i] >= 0;
+    }
+    if (!r->targets && !r->id_targets)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "the batch has no targets, so there is nothing to learn; give targets to "
+                        "lg_batch_add");
+    if ((e = make_plan(t, b, err))) return e;
+    t->batch = b;
+    t->scale = r->targets ? 1.0f / (float)r->targets : 0.0f;
+    t->id_scale = r->id_targets ? (float)(t->o.id_weight / r->id_targets) : 0.0f;
+    lg__pool_run(t->pool, t->o.groups, run_group, t);
+    lg__pool_run(t->pool, (int)chunks(t), sum_chunk, t);
+    double squares = 0;
+    for (size_t i = 0; i < chunks(t); i++) squares += t->squares[i];
+    for (int g = 0; g < t->o.groups; g++) {
+        const struct lg__losses *l = &t->groups[g].losses;
+        r->loss += l->loss;
+        r->id_loss += l->id_loss;
+        r->right += l->right;
+        r->id_right += l->id_right;
+    }
+    if (r->targets) r->loss /= r->targets;
+    if (r->id_targets) r->id_loss /= r->id_targets;
+    r->grad_norm = sqrt(squares);
+    if (!isfinite(r->loss) || !isfinite(r->id_loss) || !isfinite(r->grad_norm))
+        return lg__fail(err, LG_ERROR_NUMERIC,
+                        "step %lld: loss %g, ID loss %g, gradient norm %g; the model was left as "
+                        "it was: make lr smaller or clip tighter",
+                        (long long)t->step + 1, r->loss, r->id_loss, r->grad_norm);
+    return 0;
+}
+
+int lg_trainer_gradients(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err)
+{
+    lg_train_result own;
+    return compute(t, b, r ? r : &own, err);
+}
+
+int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err)
+{
+    lg_train_result own;
+    if (!r) r = &own;
+    int e = compute(t, b, r, err);
+    if (e) return e;
+    r->step = ++t->step;
+    r->lr = lg_train_lr(&t->o, t->step);
+    t->lr = (float)r->lr;
+    t->fix1 = (float)(1 - pow(t->o.beta1, (double)t->step));
+    t->fix2 = (float)(1 - pow(t->o.beta2, (double)t->step));
+    t->clip = t->o.clip > 0 && r->grad_norm > t->o.clip ? (float)(t->o.clip / r->grad_norm) : 1.0f;
+    lg__pool_run(t->pool, (int)chunks(t), update_chunk, t);
+    lg__pool_run(t->pool, t->m->linear_count, pack_linear, t);
+    return 0;
+}
+
+const float *lg_trainer_gradient(const lg_trainer *t, int i)
+{
+    return t->grad + t->m->tensors[i].offset;
+}

@@ -1,0 +1,34 @@
+/* work.h: what trainer, evaluator and decoder share: checks of their input against the
+ * model, and the table of rotations. */
+#ifndef LG_ENGINE_WORK_H
+#define LG_ENGINE_WORK_H
+
+#include "base/memory.h"
+#include "model.h"
+
+/* Every token, ID and target of the batch is one that the model has. */
+int lg__check_batch(const struct lg_model *m, const lg_batch *b, lg_error *err);
+int lg__check_token(const struct lg_model *m, int32_t token, int32_t id, lg_error *err);
+
+/* cos and sin by ID, for IDs below a bound; those above are computed each time. */
+struct lg__turns {
+    struct lg__block cos, sin;
+    int ids; /* rows that are filled */
+};
+
+/* Fills the table for IDs up to the largest of ids[n]. Nothing without absolute rotations
+ * (encoding rope, span full). */
+int lg__turns_reserve(const struct lg_model *m, struct lg__turns *t, const int32_t *ids, int n,
+                      lg_error *err);
+/* Rows of cos and sin [n, R/2] for ids[n]. */
+void lg__turns_rows(const struct lg_model *m, const struct lg__turns *t, float *cos, float *sin,
+                    const int32_t *ids, int n);
+void lg__turns_free(struct lg__turns *t);
+
+/* Whether queries and keys are turned by their own IDs before they meet. */
+static inline int lg__turned(const struct lg_model *m)
+{
+    return m->R > 0 && m->config.span == LG_SPAN_FULL;
+}
+
+#endif
