@@ -263,6 +263,52 @@ const char *lg_version(void);
 const char *lg_isa(void);
 int lg_cores(void);
 
+/* ---- Measuring -------------------------------------------------------------------- */
+
+/* Speeds are best times of several; compare them within one run, never across runs. */
+typedef struct lg_bench_row {
+    const char *bench;     /* "peak", "kernel" or "step" */
+    const char *name;      /* library, kernel or shape */
+    int threads;
+    double gflops;         /* step: on useful FLOPs */
+    double gbytes;         /* kernel: GB/s read and written, counting each operand once */
+    double tokens_per_s;   /* step */
+    double step_ms;        /* step */
+    double peak;           /* step: GFLOPS of the best library, the smaller of before and after */
+    double peak_share;     /* step: gflops / peak */
+    double peak_drift;     /* step: how far the peaks before and after differ, 0.1 is 10% */
+    double torch, torch_tuned;             /* step: the peer's tokens/s; 0: not measured */
+    double ratio_torch, ratio_torch_tuned; /* step: ours / theirs */
+} lg_bench_row;
+
+typedef struct lg_bench_options {
+    int threads;              /* 0: all cores */
+    double seconds;           /* for each measurement, 1 */
+    const char *shape;        /* only the step shapes whose name has this in it; NULL: all */
+    const char *torch_script; /* bench/torch_step.py: measure PyTorch in turn; NULL: do not */
+    const char *torch_python; /* the Python that has torch */
+} lg_bench_options;
+
+lg_bench_options lg_bench_options_default(void);
+
+typedef void lg_bench_report(void *context, const lg_bench_row *row);
+
+/* The sgemm of each library that can be loaded (and our own) at 2048^3, on one core and on
+ * all. OpenBLAS is told which CPU this is: it often guesses wrong. */
+int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *context,
+                  lg_error *err);
+/* Every kernel of the table in use, on one core. */
+int lg_bench_kernels(const lg_bench_options *o, lg_bench_report *report, void *context,
+                     lg_error *err);
+/* The whole training step. Useful FLOPs are 6 x weights of each matmul x rows that it is
+ * needed for, + 12 x head width x heads x visible pairs x layers, and nothing else. A
+ * measurement whose peaks before and after differ by over 10% is void and repeated; after
+ * five such the row is reported with its drift. */
+int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context,
+                  lg_error *err);
+/* 0 if the Python of the options can import torch; otherwise how to get it is in *err. */
+int lg_bench_torch_check(const lg_bench_options *o, lg_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,16 +19,25 @@ static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 size_t LG_K(pack_size)(int K, int N) { return round_up((size_t)N, NR) * (size_t)K; }
 
-/* One panel of n <= NR columns from rows that are contiguous in n. */
-static void pack_rows(float *P, const float *b, size_t rs, int K, int n)
+/* Panels from rows that are contiguous in n, a few panels at a time: row after row is read
+ * in the order of memory, whatever the stride, and few streams are written. */
+static void pack_rows(float *P, const float *b, size_t rs, int K, int N)
 {
-    for (int k = 0; k < K; k++, P += NR, b += rs) {
-        if (n == NR) {
-            v_store(P, v_load(b));
-            v_store(P + LG_W, v_load(b + LG_W));
-        } else {
-            memset(P, 0, NR * sizeof *P);
-            memcpy(P, b, (size_t)n * sizeof *P);
+    enum { PANELS = 8 };
+    size_t panel = (size_t)K * NR;
+    for (int n0 = 0; n0 < N; n0 += PANELS * NR, P += PANELS * panel) {
+        int n1 = N - n0 < PANELS * NR ? N : n0 + PANELS * NR, whole = n1 - (n1 - n0) % NR;
+        const float *from = b;
+        for (int k = 0; k < K; k++, from += rs) {
+            float *to = P + (size_t)k * NR;
+            int n = n0;
+            for (; n < whole; n += NR, to += panel) {
+                v_store(to, v_load(from + n));
+                v_store(to + LG_W, v_load(from + n + LG_W));
+            }
+            if (n == n1) continue;
+            memset(to, 0, NR * sizeof *to);
+            memcpy(to, from + n, (size_t)(n1 - n) * sizeof *to);
         }
     }
 }
@@ -52,12 +61,14 @@ static void pack_columns(float *P, const float *b, size_t cs, int K, int n)
 
 void LG_K(pack)(float *P, const float *b, size_t rs, size_t cs, int K, int N)
 {
+    if (cs == 1) {
+        pack_rows(P, b, rs, K, N);
+        return;
+    }
     for (int n = 0; n < N; n += NR, P += (size_t)K * NR) {
         int w = N - n < NR ? N - n : NR;
         const float *from = b + (size_t)n * cs;
-        if (cs == 1) {
-            pack_rows(P, from, rs, K, w);
-        } else if (rs == 1) {
+        if (rs == 1) {
             pack_columns(P, from, cs, K, w);
         } else {
             for (int k = 0; k < K; k++)
@@ -179,16 +190,19 @@ size_t LG_K(gemm_tn_scratch)(int M, int N, int R)
     return ((left < block ? left : block) + round_up((size_t)N, NR)) * rows + NR;
 }
 
-/* a[r, m..m+MR) for all r, as [r][MR]; 0 past M. Whole vectors are copied where they fit,
- * each row's surplus overwritten by the next. */
-static void pack_left(float *A, const float *a, size_t lda, int m, int M, int R)
+/* Columns m0..m1 of a as panels [r][MR], 0 past M, row after row. Whole vectors are copied
+ * where they fit, each row's surplus overwritten by the next row. */
+static void pack_left(float *A, const float *a, size_t lda, int m0, int m1, int M, int R)
 {
-    int n = M - m < MR ? M - m : MR;
-    for (int r = 0; r < R; r++, A += MR, a += lda) {
-        if (M - m >= LG_W && LG_W >= MR && r + 1 < R) {
-            v_store(A, v_load(a + m));
-        } else {
-            for (int i = 0; i < MR; i++) A[i] = i < n ? a[m + i] : 0.0f;
+    size_t panel = (size_t)R * MR;
+    for (int r = 0; r < R; r++, a += lda) {
+        float *to = A + (size_t)r * MR;
+        for (int m = m0; m < m1; m += MR, to += panel) {
+            if (LG_W >= MR && M - m >= LG_W && r + 1 < R) {
+                v_store(to, v_load(a + m));
+            } else {
+                for (int i = 0; i < MR; i++) to[i] = m + i < M ? a[m + i] : 0.0f;
+            }
         }
     }
 }
@@ -204,9 +218,7 @@ void LG_K(gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const float
         LG_K(pack)(B, b + (size_t)r0 * ldb, ldb, 1, rows, N);
         for (int m0 = 0; m0 < M; m0 += block) {
             int m1 = M - m0 < block ? M : m0 + block;
-            for (int m = m0; m < m1; m += MR)
-                pack_left(A + (size_t)((m - m0) / MR) * panel, a + (size_t)r0 * lda, lda, m, M,
-                          rows);
+            pack_left(A, a + (size_t)r0 * lda, lda, m0, m1, M, rows);
             for (int n = 0; n < N; n += NR) {
                 const float *p = B + (size_t)n * (size_t)rows, *left = A;
                 int w = N - n < NR ? N - n : NR;

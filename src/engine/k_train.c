@@ -28,17 +28,29 @@ void LG_K(cross_entropy)(float *loss, float *dlogits, const float *logits,
     }
 }
 
+/* One vector of the sum, by the tree over blocks first..first+count-1. */
+static vf tree(const float *const *block, int first, int count, size_t i, int n)
+{
+    if (count > 1)
+        return tree(block, first, count / 2, i, n) +
+               tree(block, first + count / 2, count / 2, i, n);
+    return block[first] ? take(block[first] + i, 0, n) : v_zero();
+}
+
 void LG_K(sum_tree)(float *out, const float *const *block, int blocks, size_t n)
 {
-    enum { MOST = 64 };
-    for (size_t i = 0; i < n; i += LG_W) {
-        vf s[MOST] = {v_zero()};
+    size_t i = 0;
+    int all = blocks == 8;
+    for (int b = 0; b < blocks; b++) all &= block[b] != NULL;
+    for (; all && i + LG_W <= n; i += LG_W) {
+        vf s[8];
+#pragma GCC unroll 8
+        for (int b = 0; b < 8; b++) s[b] = v_load(block[b] + i);
+        v_store(out + i, ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])));
+    }
+    for (; i < n; i += LG_W) {
         int rest = n - i < LG_W ? (int)(n - i) : LG_W;
-        for (int b = 0; b < blocks; b++)
-            s[b] = block[b] ? take(block[b] + i, 0, rest) : v_zero();
-        for (int step = 1; step < blocks; step *= 2)
-            for (int b = 0; b < blocks; b += 2 * step) s[b] += s[b + step];
-        give(out + i, s[0], 0, rest);
+        give(out + i, tree(block, 0, blocks, i, rest), 0, rest);
     }
 }
 

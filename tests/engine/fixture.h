@@ -49,16 +49,14 @@ struct fixture {
     struct fixture_array arrays[FIXTURE_MAX_ARRAYS];
 };
 
-static inline void fixture_clear(struct fixture *f)
-{
+static inline void fixture_clear(struct fixture *f) {
     for (int i = 0; i < f->count; i++) free(f->arrays[i].data.any);
     f->count = 0;
 }
 
 /* The array prefix + name, or NULL. */
-static inline const struct fixture_array *fixture_array(const struct fixture *f, const char *prefix,
-                                                        const char *name)
-{
+static inline const struct fixture_array *fixture_array(const struct fixture *f,
+                                                        const char *prefix, const char *name) {
     size_t n = strlen(prefix);
     for (int i = 0; i < f->count; i++) {
         const char *s = f->arrays[i].name;
@@ -70,16 +68,14 @@ static inline const struct fixture_array *fixture_array(const struct fixture *f,
 /* ---- Reading ---------------------------------------------------------------------- */
 
 /* Index of word in the NULL-ended list, or -1. */
-static inline int fixture_word(const char *word, const char *const *list)
-{
+static inline int fixture_word(const char *word, const char *const *list) {
     for (int i = 0; list[i]; i++)
         if (strcmp(word, list[i]) == 0) return i;
     return -1;
 }
 
 /* One `key value` line. 0, or -1 if the key or the value is unknown. */
-static inline int fixture_value(struct fixture *f, const char *key, const char *text)
-{
+static inline int fixture_value(struct fixture *f, const char *key, const char *text) {
     /* Lists in the order of the enums in lengthen.h. */
     static const char *const archs[] = {"neox", "olmo", NULL};
     static const char *const norms[] = {"layer", "plain", "rms", NULL};
@@ -91,10 +87,12 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
     const struct {
         const char *key;
         int *value;
-    } ints[] = {{"vocab", &c->vocab},          {"layers", &c->layers}, {"width", &c->width},
-                {"heads", &c->heads},          {"ff", &c->ff},         {"biases", &c->biases},
-                {"parallel", &c->parallel},    {"tied", &c->tied},     {"window_lo", &c->window_lo},
-                {"window_hi", &c->window_hi},  {"right", &f->right},   {"id_right", &f->id_right},
+    } ints[] = {{"vocab", &c->vocab},         {"layers", &c->layers},
+                {"width", &c->width},         {"heads", &c->heads},
+                {"ff", &c->ff},               {"biases", &c->biases},
+                {"parallel", &c->parallel},   {"tied", &c->tied},
+                {"window_lo", &c->window_lo}, {"window_hi", &c->window_hi},
+                {"right", &f->right},         {"id_right", &f->id_right},
                 {"id_classes", &c->id_classes}};
     const struct {
         const char *key;
@@ -136,8 +134,7 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
 
 /* The array that follows its line in the file. 0 or -1. */
 static inline int fixture_read_array(struct fixture *f, FILE *in, const char *type,
-                                     const char *rest)
-{
+                                     const char *rest) {
     static const char *const types[] = {"i32", "f32", "f64", NULL};
     static const size_t sizes[] = {4, 4, 8};
     int t = fixture_word(type, types);
@@ -155,8 +152,7 @@ static inline int fixture_read_array(struct fixture *f, FILE *in, const char *ty
 }
 
 /* Reads case `name`. 0, or -1 with the reason on stderr and nothing to clear. */
-static inline int fixture_load(struct fixture *f, const char *name)
-{
+static inline int fixture_load(struct fixture *f, const char *name) {
     char path[1024], line[256], key[64], value[192];
     static const struct fixture empty;
     *f = empty;
@@ -167,13 +163,15 @@ static inline int fixture_load(struct fixture *f, const char *name)
         fprintf(stderr, "%s: cannot be opened; tests/data/make_fixtures.py makes it\n", path);
         return -1;
     }
-    int done = 0, bad = !fgets(line, sizeof line, in) || strcmp(line, "lengthen-fixture 1\n") != 0;
+    int done = 0, bad = !fgets(line, sizeof line, in) ||
+                        strcmp(line, "lengthen-fixture 1\n") != 0;
     while (!bad && !done && fgets(line, sizeof line, in)) {
         if (strcmp(line, "end\n") == 0) {
             done = 1;
         } else if (sscanf(line, "%63s %191[^\n]", key, value) != 2) {
             bad = 1;
-        } else if (strcmp(key, "i32") == 0 || strcmp(key, "f32") == 0 || strcmp(key, "f64") == 0) {
+        } else if (strcmp(key, "i32") == 0 || strcmp(key, "f32") == 0 ||
+                   strcmp(key, "f64") == 0) {
             bad = fixture_read_array(f, in, key, value) != 0;
         } else {
             bad = fixture_value(f, key, value) != 0;
@@ -181,8 +179,8 @@ static inline int fixture_load(struct fixture *f, const char *name)
     }
     fclose(in);
 
-    static const char *const needed[] = {"offsets", "tokens",     "ids",
-                                         "targets", "id_targets", "logits"};
+    static const char *const needed[] = {"offsets", "tokens", "ids", "targets", "id_targets",
+                                         "logits"};
     for (size_t i = 0; done && i < sizeof needed / sizeof *needed; i++)
         if (!fixture_array(f, "", needed[i])) done = 0;
     if (bad || !done) {
@@ -195,29 +193,26 @@ static inline int fixture_load(struct fixture *f, const char *name)
 
 /* ---- What a case is made of -------------------------------------------------------- */
 
-static inline int fixture_rows(const struct fixture *f)
-{
+static inline int fixture_rows(const struct fixture *f) {
     return fixture_array(f, "", "tokens")->cols;
 }
 
-static inline int fixture_sequences(const struct fixture *f)
-{
+static inline int fixture_sequences(const struct fixture *f) {
     return fixture_array(f, "", "offsets")->cols - 1;
 }
 
-static inline const int32_t *fixture_ints(const struct fixture *f, const char *name)
-{
+static inline const int32_t *fixture_ints(const struct fixture *f, const char *name) {
     return fixture_array(f, "", name)->data.i32;
 }
 
 /* b: the case's batch; it is initialised here and cleared by the caller, also on error. */
-static inline int fixture_batch(const struct fixture *f, lg_batch *b, lg_error *err)
-{
+static inline int fixture_batch(const struct fixture *f, lg_batch *b, lg_error *err) {
     const int32_t *at = fixture_ints(f, "offsets");
     lg_batch_init(b);
     for (int s = 0; s < fixture_sequences(f); s++) {
         int r = lg_batch_add(b, at[s + 1] - at[s], fixture_ints(f, "tokens") + at[s],
-                             fixture_ints(f, "ids") + at[s], fixture_ints(f, "targets") + at[s],
+                             fixture_ints(f, "ids") + at[s],
+                             fixture_ints(f, "targets") + at[s],
                              fixture_ints(f, "id_targets") + at[s], err);
         if (r != 0) return r;
     }
@@ -226,8 +221,7 @@ static inline int fixture_batch(const struct fixture *f, lg_batch *b, lg_error *
 
 /* Writes the case's parameters into m. The number of parameters of the file that m does not
  * have, or has in another shape, or the other way round; each is named on stderr. */
-static inline int fixture_fill(const struct fixture *f, lg_model *m)
-{
+static inline int fixture_fill(const struct fixture *f, lg_model *m) {
     int wrong = 0;
     for (int i = 0; i < f->count; i++) {
         const struct fixture_array *a = &f->arrays[i];
@@ -252,8 +246,7 @@ static inline int fixture_fill(const struct fixture *f, lg_model *m)
 }
 
 /* The case's model, with its parameters; NULL with the reason in err. */
-static inline lg_model *fixture_model(const struct fixture *f, lg_error *err)
-{
+static inline lg_model *fixture_model(const struct fixture *f, lg_error *err) {
     lg_model_config c = f->config;
     c.encoding = f->encoding;
     lg_model *m = lg_model_new(&c, err);
@@ -269,9 +262,9 @@ static inline lg_model *fixture_model(const struct fixture *f, lg_error *err)
 
 /* max|got - ref| <= tolerance * max|ref| over n numbers? 0, or 1 with case, tensor and the
  * worst pair of values on `out` (which may be NULL). NaN is never within. */
-static inline int fixture_differs(FILE *out, const char *name, const char *tensor, const float *got,
-                                  const double *ref, size_t n, double tolerance)
-{
+static inline int fixture_differs(FILE *out, const char *name, const char *tensor,
+                                  const float *got, const double *ref, size_t n,
+                                  double tolerance) {
     double top = 0, worst = -1;
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
@@ -285,21 +278,19 @@ static inline int fixture_differs(FILE *out, const char *name, const char *tenso
     }
     if (worst <= tolerance * top) return 0;
     if (out)
-        fprintf(out,
-                "%s: %s[%zu]: got %.9g, reference %.9g: off by %.3g of max|ref| %.6g, "
-                "allowed %.3g\n",
-                name, tensor, at, (double)got[at], ref[at], worst / top, top, tolerance);
+        fprintf(out, "%s: %s[%zu]: got %.9g, reference %.9g: off by %.3g of max|ref| %.6g, "
+                "allowed %.3g\n", name, tensor, at, (double)got[at], ref[at], worst / top, top,
+                tolerance);
     return 1;
 }
 
 /* The same for one number. */
-static inline int fixture_differs_value(FILE *out, const char *name, const char *what, double got,
-                                        double ref, double tolerance)
-{
+static inline int fixture_differs_value(FILE *out, const char *name, const char *what,
+                                        double got, double ref, double tolerance) {
     if (fabs(got - ref) <= tolerance * fabs(ref)) return 0;
     if (out)
-        fprintf(out, "%s: %s: got %.9g, reference %.9g, allowed %.3g of it\n", name, what, got, ref,
-                tolerance);
+        fprintf(out, "%s: %s: got %.9g, reference %.9g, allowed %.3g of it\n", name, what, got,
+                ref, tolerance);
     return 1;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/helper.h"
 
 #define MUTANTS(X)                                                                                 \
+    X(pack, last_column_is_zero, "gemm", 0)                                                        \
     X(gemm, without_last_term, "gemm", 1)                                                          \
     X(gemm, without_bias, "gemm", 1)                                                               \
     X(gemm, without_add, "gemm", 1)                                                                \

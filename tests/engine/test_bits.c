@@ -177,114 +177,78 @@ static void run_dot_rows(const struct lg__kernels *k, const struct row_op *op, f
     put(op, out, C, 1, dot, 1, T);
 }
 
-#define GEMM(K, N)                                                                                 \
-    {                                                                                              \
-        "gemm", {K, N}, K, N, (K) * (N) + (N), run_gemm                                            \
-    }
-#define GEMM_ADD(K, N)                                                                             \
-    {                                                                                              \
-        "gemm add", {K, N}, (K) + (N), N, (K) * (N), run_gemm_add                                  \
-    }
-#define LAYERNORM(C, w)                                                                            \
-    {                                                                                              \
-        "layernorm", {C, w}, C, (C) + 2, 2 * (C), run_layernorm                                    \
-    }
-#define RMSNORM(C, w)                                                                              \
-    {                                                                                              \
-        "rmsnorm", {C, w}, C, (C) + 1, C, run_rmsnorm                                              \
-    }
-#define GELU(C, form)                                                                              \
-    {                                                                                              \
-        "gelu", {C, form}, C, C, 0, run_gelu                                                       \
-    }
-#define SWIGLU(F)                                                                                  \
-    {                                                                                              \
-        "swiglu", {F}, 2 * (F), F, 0, run_swiglu                                                   \
-    }
-#define ROTARY(H, D, R)                                                                            \
-    {                                                                                              \
-        "rotary", {H, D, R}, (H) * (D) + (R), (H) * (D), 0, run_rotary                             \
-    }
-#define SOFTMAX(n)                                                                                 \
-    {                                                                                              \
-        "softmax_rows", {n}, n, n, 0, run_softmax_rows                                             \
-    }
-#define ENTMAX(n)                                                                                  \
-    {                                                                                              \
-        "entmax15_rows", {n}, n, n, 0, run_entmax15_rows                                           \
-    }
-#define LOSS(V)                                                                                    \
-    {                                                                                              \
-        "cross_entropy", {V}, (V) + 1, 1, 0, run_cross_entropy                                     \
-    }
-#define BLOCK(nk)                                                                                  \
-    {                                                                                              \
-        "softmax_block", {nk}, (nk) + 3, (nk) + 3, 0, run_softmax_block                            \
-    }
-#define DOT(C)                                                                                     \
-    {                                                                                              \
-        "dot_rows", {C}, 2 * (C), (C) + 1, 0, run_dot_rows                                         \
-    }
+#define GEMM(K, N) "gemm", {K, N}, K, N, (K) * (N) + (N), run_gemm
+#define GEMM_ADD(K, N) "gemm add", {K, N}, (K) + (N), N, (K) * (N), run_gemm_add
+#define LAYERNORM(C, w) "layernorm", {C, w}, C, (C) + 2, 2 * (C), run_layernorm
+#define RMSNORM(C, w) "rmsnorm", {C, w}, C, (C) + 1, C, run_rmsnorm
+#define GELU(C, form) "gelu", {C, form}, C, C, 0, run_gelu
+#define SWIGLU(F) "swiglu", {F}, 2 * (F), F, 0, run_swiglu
+#define ROTARY(H, D, R) "rotary", {H, D, R}, (H) * (D) + (R), (H) * (D), 0, run_rotary
+#define SOFTMAX(n) "softmax_rows", {n}, n, n, 0, run_softmax_rows
+#define ENTMAX(n) "entmax15_rows", {n}, n, n, 0, run_entmax15_rows
+#define LOSS(V) "cross_entropy", {V}, (V) + 1, 1, 0, run_cross_entropy
+#define BLOCK(nk) "softmax_block", {nk}, (nk) + 3, (nk) + 3, 0, run_softmax_block
+#define DOT(C) "dot_rows", {C}, 2 * (C), (C) + 1, 0, run_dot_rows
 
 static const struct row_op row_ops[] = {
-    GEMM(1, 1),
-    GEMM(7, 5),
-    GEMM(16, 48),
-    GEMM(64, 64),
-    GEMM(129, 33),
-    GEMM(257, 17),
-    GEMM(1000, 7),
-    GEMM(100, 129),
-    GEMM_ADD(3, 2),
-    GEMM_ADD(65, 31),
-    GEMM_ADD(300, 16),
-    LAYERNORM(1, 1),
-    LAYERNORM(7, 0),
-    LAYERNORM(64, 1),
-    LAYERNORM(129, 1),
-    LAYERNORM(129, 0),
-    RMSNORM(1, 1),
-    RMSNORM(7, 0),
-    RMSNORM(64, 1),
-    RMSNORM(129, 1),
-    GELU(1, 0),
-    GELU(7, 1),
-    GELU(33, 0),
-    GELU(64, 1),
-    SWIGLU(1),
-    SWIGLU(7),
-    SWIGLU(33),
-    SWIGLU(64),
-    ROTARY(1, 2, 2),
-    ROTARY(2, 7, 4),
-    ROTARY(3, 16, 16),
-    ROTARY(2, 33, 10),
-    SOFTMAX(1),
-    SOFTMAX(2),
-    SOFTMAX(7),
-    SOFTMAX(16),
-    SOFTMAX(33),
-    SOFTMAX(100),
-    ENTMAX(1),
-    ENTMAX(2),
-    ENTMAX(7),
-    ENTMAX(16),
-    ENTMAX(33),
-    LOSS(1),
-    LOSS(2),
-    LOSS(8),
-    LOSS(17),
-    LOSS(100),
-    BLOCK(1),
-    BLOCK(7),
-    BLOCK(16),
-    BLOCK(33),
-    BLOCK(64),
-    BLOCK(129),
-    DOT(1),
-    DOT(7),
-    DOT(33),
-    DOT(64),
+    {GEMM(1, 1)},
+    {GEMM(7, 5)},
+    {GEMM(16, 48)},
+    {GEMM(64, 64)},
+    {GEMM(129, 33)},
+    {GEMM(257, 17)},
+    {GEMM(1000, 7)},
+    {GEMM(100, 129)},
+    {GEMM_ADD(3, 2)},
+    {GEMM_ADD(65, 31)},
+    {GEMM_ADD(300, 16)},
+    {LAYERNORM(1, 1)},
+    {LAYERNORM(7, 0)},
+    {LAYERNORM(64, 1)},
+    {LAYERNORM(129, 1)},
+    {LAYERNORM(129, 0)},
+    {RMSNORM(1, 1)},
+    {RMSNORM(7, 0)},
+    {RMSNORM(64, 1)},
+    {RMSNORM(129, 1)},
+    {GELU(1, 0)},
+    {GELU(7, 1)},
+    {GELU(33, 0)},
+    {GELU(64, 1)},
+    {SWIGLU(1)},
+    {SWIGLU(7)},
+    {SWIGLU(33)},
+    {SWIGLU(64)},
+    {ROTARY(1, 2, 2)},
+    {ROTARY(2, 7, 4)},
+    {ROTARY(3, 16, 16)},
+    {ROTARY(2, 33, 10)},
+    {SOFTMAX(1)},
+    {SOFTMAX(2)},
+    {SOFTMAX(7)},
+    {SOFTMAX(16)},
+    {SOFTMAX(33)},
+    {SOFTMAX(100)},
+    {ENTMAX(1)},
+    {ENTMAX(2)},
+    {ENTMAX(7)},
+    {ENTMAX(16)},
+    {ENTMAX(33)},
+    {LOSS(1)},
+    {LOSS(2)},
+    {LOSS(8)},
+    {LOSS(17)},
+    {LOSS(100)},
+    {BLOCK(1)},
+    {BLOCK(7)},
+    {BLOCK(16)},
+    {BLOCK(33)},
+    {BLOCK(64)},
+    {BLOCK(129)},
+    {DOT(1)},
+    {DOT(7)},
+    {DOT(33)},
+    {DOT(64)},
 };
 
 /* The first row whose bits are others together with T than alone; -1: none. */

@@ -48,8 +48,7 @@ struct bench {
 };
 
 /* Runs check on every case; it returns the number of wrong tensors. */
-static void each_case(int (*check)(struct bench *))
-{
+static void each_case(int (*check)(struct bench *)) {
     int wrong = 0;
     struct bench *w = calloc(1, sizeof *w);
     assert_non_null(w);
@@ -82,14 +81,12 @@ static void each_case(int (*check)(struct bench *))
 }
 
 /* A call that failed: says so and counts as one wrong. */
-static int failed(const struct bench *w, const char *call)
-{
+static int failed(const struct bench *w, const char *call) {
     fprintf(stderr, "%s: %s: %s\n", w->f.name, call, w->err.text);
     return 1;
 }
 
-static int differs_count(const struct bench *w, const char *what, int got, int expected)
-{
+static int differs_count(const struct bench *w, const char *what, int got, int expected) {
     if (got == expected) return 0;
     fprintf(stderr, "%s: %s: got %d, expected %d\n", w->f.name, what, got, expected);
     return 1;
@@ -99,23 +96,21 @@ static int differs_count(const struct bench *w, const char *what, int got, int e
 
 /* got[rows] = the evaluator's rows against the reference rows of the same places. */
 static int differs_rows(struct bench *w, const char *tensor, const float *values,
-                        const lg_eval_result *r)
-{
+                        const lg_eval_result *r) {
     const struct fixture_array *a = fixture_array(&w->f, "", tensor);
     size_t n = (size_t)a->cols;
     double *ref = malloc((size_t)r->rows * n * sizeof *ref);
     if (!ref) return 1;
     for (int i = 0; i < r->rows; i++)
         memcpy(ref + (size_t)i * n, a->data.f64 + (size_t)r->row[i] * n, n * sizeof *ref);
-    int wrong =
-        fixture_differs(stderr, w->f.name, tensor, values, ref, (size_t)r->rows * n, tolerance);
+    int wrong = fixture_differs(stderr, w->f.name, tensor, values, ref, (size_t)r->rows * n,
+                                tolerance);
     free(ref);
     return wrong;
 }
 
 static int differs_losses(const struct bench *w, double loss, double id_loss, int targets,
-                          int right, int id_targets, int id_right)
-{
+                          int right, int id_targets, int id_right) {
     int expected = 0, id_expected = 0;
     for (int i = 0; i < w->b.rows; i++) {
         expected += w->b.targets[i] != LG_NONE;
@@ -132,8 +127,7 @@ static int differs_losses(const struct bench *w, double loss, double id_loss, in
     return wrong;
 }
 
-static int check_evaluator(struct bench *w)
-{
+static int check_evaluator(struct bench *w) {
     lg_eval_result r;
     lg_evaluator *e = lg_evaluator_new(w->m, 2, &w->err);
     if (!e) return failed(w, "lg_evaluator_new");
@@ -158,22 +152,21 @@ static int check_evaluator(struct bench *w)
             wrong += differs_count(w, "id_logits present", 0, 1);
         else
             wrong += differs_rows(w, "id_logits", r.id_logits, &r);
-        wrong += differs_losses(w, r.loss, r.id_loss, r.targets, r.right, r.id_targets, r.id_right);
+        wrong += differs_losses(w, r.loss, r.id_loss, r.targets, r.right, r.id_targets,
+                                r.id_right);
     }
     lg_evaluator_free(e);
     return wrong;
 }
 
-static void test_evaluator(void **state)
-{
+static void test_evaluator(void **state) {
     (void)state;
     each_case(check_evaluator);
 }
 
 /* ---- Gradients ---------------------------------------------------------------------- */
 
-static int check_gradients(struct bench *w)
-{
+static int check_gradients(struct bench *w) {
     lg_train_options o = lg_train_options_default();
     o.id_weight = w->f.id_weight;
     o.threads = 2;
@@ -187,9 +180,10 @@ static int check_gradients(struct bench *w)
             return failed(w, "lg_trainer_gradients");
         }
     }
-    int wrong = differs_losses(w, r.loss, r.id_loss, r.targets, r.right, r.id_targets, r.id_right);
-    wrong += fixture_differs_value(stderr, w->f.name, "grad_norm", r.grad_norm, w->f.grad_norm,
-                                   tolerance);
+    int wrong = differs_losses(w, r.loss, r.id_loss, r.targets, r.right, r.id_targets,
+                               r.id_right);
+    wrong += fixture_differs_value(stderr, w->f.name, "grad_norm", r.grad_norm,
+                                   w->f.grad_norm, tolerance);
     for (int i = 0; i < lg_model_param_count(w->m); i++) {
         lg_param p = lg_model_param(w->m, i);
         const struct fixture_array *a = fixture_array(&w->f, "grad:", p.name);
@@ -199,8 +193,8 @@ static int check_gradients(struct bench *w)
             wrong += differs_count(w, p.name, 0, 1);
             continue;
         }
-        wrong += fixture_differs(stderr, w->f.name, a->name, lg_trainer_gradient(t, i), a->data.f64,
-                                 n, tolerance);
+        wrong += fixture_differs(stderr, w->f.name, a->name, lg_trainer_gradient(t, i),
+                                 a->data.f64, n, tolerance);
         if (memcmp(p.data, before->data.f32, n * sizeof(float)) != 0)
             wrong += differs_count(w, "a parameter changed by lg_trainer_gradients", 1, 0);
     }
@@ -208,8 +202,7 @@ static int check_gradients(struct bench *w)
     return wrong;
 }
 
-static void test_gradients(void **state)
-{
+static void test_gradients(void **state) {
     (void)state;
     each_case(check_gradients);
 }
@@ -218,8 +211,7 @@ static void test_gradients(void **state)
 
 /* Keeps the logits that follow the last token read of each sequence that has just moved. */
 static void keep_logits(const struct bench *w, const lg_decoder *d, int id_head,
-                        const int32_t *moved)
-{
+                        const int32_t *moved) {
     int n = id_head ? w->f.config.id_classes : w->f.config.vocab;
     for (int s = 0; s < w->b.sequences; s++) {
         int row = w->b.offsets[s] + lg_decoder_length(d, s) - 1;
@@ -232,8 +224,7 @@ static void keep_logits(const struct bench *w, const lg_decoder *d, int id_head,
 
 /* All sequences side by side: a prompt of the first `share` of each (at least one token),
  * then token by token; a sequence that is through waits. NAN marks what was never given. */
-static int decode(struct bench *w, double share, int id_head)
-{
+static int decode(struct bench *w, double share, int id_head) {
     const lg_batch *b = &w->b;
     const struct fixture_array *ref = fixture_array(&w->f, "", id_head ? "id_logits" : "logits");
     size_t cols = (size_t)ref->cols, total = (size_t)ref->rows * cols;
@@ -291,8 +282,9 @@ static int decode(struct bench *w, double share, int id_head)
     for (int s = 0; s < b->sequences; s++)
         wrong += differs_count(w, "lg_decoder_length", lg_decoder_length(d, s),
                                b->offsets[s + 1] - b->offsets[s]);
-    wrong += fixture_differs(stderr, w->f.name, id_head ? "id_logits, decoded" : "logits, decoded",
-                             w->got, read, total, tolerance);
+    wrong += fixture_differs(stderr, w->f.name,
+                             id_head ? "id_logits, decoded" : "logits, decoded", w->got, read,
+                             total, tolerance);
 done:
     lg_decoder_free(d);
     lg_batch_clear(&prompts);
@@ -300,15 +292,13 @@ done:
     return wrong;
 }
 
-static int check_decoder(struct bench *w)
-{
+static int check_decoder(struct bench *w) {
     int wrong = decode(w, 0, 0) + decode(w, 0.6, 0);
     if (w->f.config.id_classes > 0) wrong += decode(w, 0, 1);
     return wrong;
 }
 
-static void test_decoder(void **state)
-{
+static void test_decoder(void **state) {
     (void)state;
     each_case(check_decoder);
 }
@@ -316,8 +306,7 @@ static void test_decoder(void **state)
 /* ---- The fixtures and the comparison -------------------------------------------------- */
 
 /* Every case has its file (each_case sees to that), every file its case. */
-static void test_every_file_is_tested(void **state)
-{
+static void test_every_file_is_tested(void **state) {
     (void)state;
     int files = 0, unknown = 0;
     DIR *dir = opendir(LG_TEST_DATA "/fixtures");
@@ -339,8 +328,7 @@ static void test_every_file_is_tested(void **state)
 
 /* ref as floats is right; with one sign wrong, or one NaN, it is not. The sign is that of
  * the smallest number that is at least a thousandth of the largest. */
-static int check_comparison(struct bench *w)
-{
+static int check_comparison(struct bench *w) {
     int wrong = 0;
     for (int j = 0; j < w->f.count; j++) {
         const struct fixture_array *a = &w->f.arrays[j];
@@ -372,15 +360,13 @@ static int check_comparison(struct bench *w)
     return wrong;
 }
 
-static void test_comparison(void **state)
-{
+static void test_comparison(void **state) {
     (void)state;
     each_case(check_comparison);
 }
 
 /* The defaults of lg_model_config_default are what the fixtures call neox and olmo. */
-static void test_defaults(void **state)
-{
+static void test_defaults(void **state) {
     (void)state;
     for (int olmo = 0; olmo < 2; olmo++) {
         lg_model_config c = lg_model_config_default(olmo ? LG_ARCH_OLMO : LG_ARCH_NEOX);
@@ -399,8 +385,7 @@ static void test_defaults(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_file_is_tested),
         cmocka_unit_test(test_defaults),

@@ -1,0 +1,32 @@
+/* bench.h: what the files of the benchmark share. */
+#ifndef LG_LAB_BENCH_H
+#define LG_LAB_BENCH_H
+
+#include "base/pool.h"
+#include "lengthen.h"
+
+double lg__now(void); /* seconds, monotonic */
+
+/* The libraries' sgemm. */
+struct lg__peak {
+    struct lg__pool *pool;
+    float *a, *b, *c;
+    float *packed;
+    int best; /* the library that was fastest on all cores */
+};
+
+int lg__peak_init(struct lg__peak *p, int threads, lg_error *err);
+void lg__peak_clear(struct lg__peak *p);
+int lg__peak_count(void);
+/* Name of library i, or NULL if it cannot be loaded here. */
+const char *lg__peak_name(int i);
+/* Best GFLOPS of library i within about `seconds`. */
+double lg__peak_measure(struct lg__peak *p, int i, int threads, double seconds);
+/* The best library's, on all cores; finds out which that is at the first call. */
+double lg__peak_all(struct lg__peak *p, double seconds);
+
+/* The peer's tokens/s for one shape; tuned sets it up for this CPU. Negative: err. */
+double lg__torch_measure(const lg_bench_options *o, const char *arguments, int threads, int tuned,
+                         lg_error *err);
+
+#endif
