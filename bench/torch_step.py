@@ -86,10 +86,12 @@ class Block(nn.Module):
         B, T, C = x.shape
         H, D = self.H, C // self.H
         y = self.qkv(self.norm1(x)).view(B, T, 3, H, D).permute(2, 0, 3, 1, 4)
-        a, b = y[:2, ..., :D // 2], y[:2, ..., D // 2:]
-        qk = torch.cat((a * cos - b * sin, b * cos + a * sin), -1).view(2, B * H, T, D)
-        v = y[2].reshape(B * H, T, D)
-        z = torch.baddbmm(mask, qk[0], qk[1].transpose(1, 2), alpha=1 / math.sqrt(D))
+        # split, chunk, unbind: the backward of a slice fills a whole tensor with zeros
+        qk, v = y.split((2, 1))
+        a, b = qk.chunk(2, -1)
+        q, k = torch.cat((a * cos - b * sin, b * cos + a * sin), -1).view(2, B * H, T, D).unbind()
+        v = v.reshape(B * H, T, D)
+        z = torch.baddbmm(mask, q, k.transpose(1, 2), alpha=1 / math.sqrt(D))
         o = torch.bmm(torch.softmax(z, -1), v).view(B, H, T, D).transpose(1, 2).reshape(B, T, C)
         return x + self.out(o) + self.down(F.gelu(self.up(self.norm2(x))))
 

@@ -14,8 +14,11 @@ extern const struct lg__kernels lg__kernels_avx2;
 #ifdef LG_HAVE_AVX512
 extern const struct lg__kernels lg__kernels_avx512;
 #endif
+#ifdef LG_HAVE_WIDE
+extern const struct lg__kernels lg__kernels_wide; /* 16 lanes on AVX2, for tests */
+#endif
 
-static const struct lg__kernels *all[5];
+static const struct lg__kernels *all[6];
 static const struct lg__kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -32,6 +35,10 @@ static void look(void)
         all[n++] = &lg__kernels_avx2;
 #endif
     all[n++] = &lg__kernels_c;
+#ifdef LG_HAVE_WIDE
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        all[n++] = &lg__kernels_wide;
+#endif
     all[n++] = &lg__naive32;
     chosen = all[0];
     const char *wanted = getenv("LENGTHEN_ISA");

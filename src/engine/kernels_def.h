@@ -13,7 +13,8 @@
 struct LG__TABLE {
     const char *name;
 
-    /* -- matmul. P is an operand B[K,N] in the kernel's own order; pack_size is in reals. */
+    /* -- matmul. P is an operand B[K,N] in the kernel's own order; pack_size is in reals. Its
+     * columns lie in a row: a gemm may use the first of them alone (a smaller N, the same K). */
     size_t (*pack_size)(int K, int N);
     /* P <- B, where B[k,n] is b[k*rs + n*cs]. */
     void (*pack)(real *P, const real *b, size_t rs, size_t cs, int K, int N);
@@ -62,7 +63,8 @@ struct LG__TABLE {
     /* -- full attention, a block of scores s[nq, nk] (rows lds apart), online softmax.
      * Row i sees the first seen[i] keys of the block (0..nk). In: running max m (-inf at
      * first) and sum l (0 at first). m' = max(m, s seen); alpha = exp(m - m') (1 if both are
-     * -inf); s <- exp(s - m') where seen, else 0; l <- l alpha + sum of s. */
+     * -inf); s <- exp(s - m') where seen, else 0; l <- l alpha + sum of s. More keys that are
+     * not seen change no bit of the others. */
     void (*softmax_block)(real *s, size_t lds, real *m, real *l, real *alpha, const int *seen,
                           int nq, int nk);
     /* x[i,:] *= a[i]. */

@@ -30,8 +30,8 @@ static size_t pack_size(int K, int N) { return (size_t)K * (size_t)N; }
 
 static void pack(real *P, const real *b, size_t rs, size_t cs, int K, int N)
 {
-    for (int k = 0; k < K; k++)
-        for (int n = 0; n < N; n++) ROW(P, N, k)[n] = b[(size_t)k * rs + (size_t)n * cs];
+    for (int n = 0; n < N; n++)
+        for (int k = 0; k < K; k++) ROW(P, K, n)[k] = b[(size_t)k * rs + (size_t)n * cs];
 }
 
 static void gemm(real *c, size_t ldc, const real *a, size_t lda, const real *P, const real *bias,
@@ -42,7 +42,7 @@ static void gemm(real *c, size_t ldc, const real *a, size_t lda, const real *P, 
         real *cm = ROW(c, ldc, m);
         for (int n = 0; n < N; n++) {
             real sum = 0;
-            for (int k = 0; k < K; k++) sum += am[k] * ROW(P, N, k)[n];
+            for (int k = 0; k < K; k++) sum += am[k] * ROW(P, K, n)[k];
             if (bias) sum += bias[n];
             cm[n] = add ? cm[n] + sum : sum;
         }
