@@ -274,7 +274,7 @@ typedef struct lg_bench_row {
     double gbytes;         /* kernel: GB/s read and written, counting each operand once */
     double tokens_per_s;   /* step */
     double step_ms;        /* step */
-    double peak;           /* step: GFLOPS of the best library, the smaller of before and after */
+    double peak;           /* step: GFLOPS of the best library, the larger of before and after */
     double peak_share;     /* step: gflops / peak */
     double peak_drift;     /* step: how far the peaks before and after differ, 0.1 is 10% */
     double torch, torch_tuned;             /* step: the peer's tokens/s; 0: not measured */

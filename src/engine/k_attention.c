@@ -21,6 +21,7 @@ void LG_K(softmax_block)(float *s, size_t lds, float *m, float *l, float *alpha,
     for (int i = 0; i < nq; i++, s += lds) {
         int n = seen[i];
         float top = row_max(s, n, m[i]);
+        if (top == -INFINITY) n = 0; /* nothing seen that has a weight */
         alpha[i] = m[i] == top ? 1.0f : exp1(m[i] - top);
         vf sum = v_zero();
         int j = 0;
@@ -98,7 +99,7 @@ void LG_K(softmax_rows_backward)(float *ds, const float *p, int T, int n)
     }
 }
 
-/* tau solves f(tau) = sum max(z - tau, 0)^2 = 1, z = s/2 - max. f is convex and falls, and
+/* tau solves f(tau) = sum max(z - tau, 0)^2 = 1, z = (s - max) / 2. f is convex and falls, and
  * f(-1) >= 1, so Newton's steps from -1 rise to tau and stop where they no longer rise. */
 void LG_K(entmax15_rows)(float *s, int T, int n)
 {

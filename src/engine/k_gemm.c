@@ -1,6 +1,6 @@
 /* k_gemm.c: matmul. A tile of the result, MR rows by NR = 2 vectors, stays in registers
- * while one pass runs over all of K: each number of the result is one chain of fused
- * multiply-adds in the order of k, from zero, whatever the tile it falls in. That is what
+ * while one pass runs over all of K: each number of the result is one chain of multiply-adds
+ * (fused where the CPU can) in the order of k, from zero, whatever the tile it falls in. That is what
  * makes rows invariant, and it needs no blocking over K: the packed operand streams.
  *
  * Packed order: panels of NR columns, P[n / NR][k][n % NR], the last one padded with 0. */

@@ -1,5 +1,6 @@
 /* k_layer.c: embedding, norms, activations, rotary. Elements past the last whole vector go
- * through the same vector code, padded with zeros. */
+ * through the same vector code, padded with zeros (but where a zero would count: the
+ * variance of layernorm). */
 #include "k_table.h"
 
 void LG_K(embed_forward)(float *out, const float *table, const int32_t *tokens, int T, int C)

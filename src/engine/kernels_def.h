@@ -77,7 +77,8 @@ struct LG__TABLE {
     void (*dot_rows)(real *out, const real *a, size_t lda, const real *b, size_t ldb, int T,
                      int C);
 
-    /* -- rows of weights in one pass, sums in the order of the keys; T rows of n >= 1.
+    /* -- rows of weights in one pass, sums of the forward in the order of the keys; T rows of
+     * n >= 1.
      * softmax: p = exp(s - max) / sum. entmax15: p = max(s/2 - tau, 0)^2 with sum 1. In
      * place. Backward: ds (dp on entry): p (dp - sum p dp), and with g = sqrt(p):
      * g (dp - sum g dp / sum g). */

@@ -149,7 +149,8 @@ static void add_layer(struct lg_model *m, int n)
     const lg_model_config *c = &m->config;
     int C = c->width, H = c->heads, rows, cols;
     size_t w, b;
-    /* GPT-NeoX: sqrt(2 / 5C) inside, 2 / (layers sqrt C) where a layer ends. */
+    /* GPT-NeoX: sqrt(2 / 5C) inside, 2 / (layers sqrt C) where a layer ends; with up to three
+     * layers the latter would be the larger, so it is capped. */
     double inside = sqrt(2.0 / (5.0 * C)), last = 2.0 / (c->layers * sqrt((double)C));
     if (c->arch == LG_ARCH_OLMO) inside = last = 0.02;
     if (last > inside) last = inside;
