@@ -19,7 +19,7 @@ run_tests = $(2) ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
 	/tests passed, [0-9]+ tests? failed out of/ { summary = $$0; next } \
 	{ print; fflush() } END { if (summary) print summary }'
 
-.PHONY: build test test-clang test-tsan demo bench arm64 format check-format clean help
+.PHONY: build test test-clang test-tsan demo picture bench arm64 format check-format clean help
 
 build: ## configure and build: build/lengthen, build/liblengthen.a, build/examples/
 	@scripts/need build
@@ -52,6 +52,12 @@ demo: ## install what is missing, build, run the main job
 	@scripts/need build
 	@$(call compile,release,build,,--target lengthen)
 	@build/lengthen demo
+
+picture: ## make the README's picture again: docs/demo.svg, from the demo's own numbers
+	@scripts/need build plot
+	@$(call compile,release,build,,--target lengthen)
+	@build/lengthen demo --json >build/demo.jsonl
+	@gnuplot -e "jsonl='build/demo.jsonl'; out='docs/demo.svg'" docs/demo.gp
 
 bench: ## build and measure; installs the BLAS libraries that give this machine's peak
 	@scripts/need build

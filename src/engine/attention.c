@@ -86,12 +86,11 @@ static size_t full_carve(const struct lg_model *m, struct full *f, float *base, 
 static void load_queries(const struct lg_model *m, struct full *f, const struct lg__queries *q,
                          int first, int nq, int h)
 {
-    float scale = (float)(1.0 / sqrt((double)m->D));
-    for (int i = 0; i < nq; i++) {
-        const float *from =
-            q->q + (size_t)(first + i) * (size_t)m->config.width + (size_t)h * (size_t)m->D;
-        for (int d = 0; d < m->D; d++) f->q[i * m->D + d] = from[d] * scale;
-    }
+    size_t C = (size_t)m->config.width, D = (size_t)m->D;
+    for (int i = 0; i < nq; i++)
+        memcpy(f->q + (size_t)i * D, q->q + (size_t)(first + i) * C + (size_t)h * D,
+               D * sizeof *f->q);
+    m->k->scale(f->q, (float)(1.0 / sqrt((double)m->D)), (size_t)nq * D);
 }
 
 /* beta_h ln(keys that the query at this place sees). */
@@ -322,9 +321,9 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
             size_t row = (size_t)first * C + (size_t)(h * m->D);
             full_block_backward(m, l, &f, dkv, grad, dout + row, out + row, lse, keys, q, first,
                                 nq, h);
+            m->k->scale(f.dq, scale, (size_t)(nq * m->D));
             for (int i = 0; i < nq; i++)
-                for (int d = 0; d < m->D; d++)
-                    dq[row + (size_t)i * C + (size_t)d] = f.dq[i * m->D + d] * scale;
+                memcpy(dq + row + (size_t)i * C, f.dq + i * m->D, (size_t)m->D * sizeof *dq);
         }
     }
 }

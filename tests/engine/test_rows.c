@@ -420,6 +420,7 @@ static void what_is_seen_changes_bits_and_nothing_else_does(void **state)
         struct check k = check_make(m, config);
         int entmax = k.c->scores == LG_SCORES_ENTMAX15, full = k.c->span == LG_SPAN_FULL;
         struct text x = text_make(k.c, &r, 60, IDS_COLUMNS), room = text_make(k.c, &r, 60, 0);
+        x.ids[x.n - 1] = 20; /* in the middle: others are below and above it */
         reference(&k, &x);
         int last = x.n - 1, seen = 0, changed = 0, outside = 0;
         for (int t = 0; t < x.n; t++) {

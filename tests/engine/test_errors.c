@@ -1,0 +1,869 @@
+/* test_errors.c: what cannot be is refused with a sentence that names it, and nothing is
+ * changed: bad shapes and options, tokens and targets out of range, empty batches, NaN in the
+ * weights, and no memory at each allocation in turn. Under ASan this is also the leak test. */
+#include "engine/helper.h"
+
+#include "base/memory.h"
+
+enum { VOCAB = 6, CLASSES = 4 };
+
+/* ---- Refused values --------------------------------------------------------------- */
+
+/* A field of a struct and a value that it must not have: 'i' an int or enum, 'd' a double,
+ * 's' a string. The sentence must have the field's name and the value in it. */
+struct refused {
+    const char *field;
+    size_t at;
+    char kind;
+    double value;
+    const char *text; /* the value as it is printed */
+};
+
+static void put(void *base, const struct refused *f)
+{
+    char *to = (char *)base + f->at;
+    int i = f->kind == 'i' ? (int)f->value : 0;
+    if (f->kind == 'i') memcpy(to, &i, sizeof i);
+    if (f->kind == 'd') memcpy(to, &f->value, sizeof f->value);
+    if (f->kind == 's') memcpy(to, &f->text, sizeof f->text);
+}
+
+static void check_sentence(const struct refused *f, const lg_error *err)
+{
+    if (err->code != LG_ERROR_ARGUMENT || !strstr(err->text, f->field) ||
+        !strstr(err->text, f->text))
+        fail_msg("%s = %s: code %d, '%s'", f->field, f->text, err->code, err->text);
+}
+
+#define INT(f, v) {#f, offsetof(TYPE, f), 'i', v, #v}
+#define DOUBLE(f, v, text) {#f, offsetof(TYPE, f), 'd', v, text}
+
+#define TYPE lg_model_config
+static const struct refused bad_shapes[] = {
+    INT(arch, 2),
+    INT(vocab, 0),
+    INT(vocab, -3),
+    INT(vocab, 16777217),
+    INT(layers, 0),
+    INT(layers, 1001),
+    INT(width, 0),
+    INT(width, -8),
+    INT(width, 65537),
+    INT(width, 26), /* not a multiple of 4 heads */
+    INT(heads, 0),
+    INT(heads, -1),
+    INT(heads, 5),
+    INT(ff, -1),
+    INT(ff, 262145),
+    INT(norm, 3),
+    INT(act, 9),
+    INT(span, 2),
+    INT(scores, 3),
+    INT(id_classes, -2),
+    INT(window_lo, 1),
+    INT(window_lo, -1048577),
+    INT(window_hi, -1),
+    INT(window_hi, 1048577),
+    DOUBLE(norm_eps, 0, "0"),
+    DOUBLE(norm_eps, -1e-5, "-1e-05"),
+    DOUBLE(norm_eps, (double)NAN, "nan"),
+    DOUBLE(rope_share, -0.5, "-0.5"),
+    DOUBLE(rope_share, 1.25, "1.25"),
+    DOUBLE(rope_share, (double)NAN, "nan"),
+    DOUBLE(rope_base, 0, "0"),
+    DOUBLE(rope_base, (double)INFINITY, "inf"),
+    {"encoding", offsetof(TYPE, encoding), 's', 0, "sinus"},
+};
+#undef TYPE
+
+#define TYPE lg_train_options
+static const struct refused bad_options[] = {
+    INT(steps, 0),
+    INT(steps, -7),
+    DOUBLE(lr, -0.001, "-0.001"),
+    DOUBLE(lr, (double)NAN, "nan"),
+    DOUBLE(lr, (double)INFINITY, "inf"),
+    DOUBLE(lr_last, -0.1, "-0.1"),
+    DOUBLE(lr_last, 1.5, "1.5"),
+    INT(warmup, -1),
+    INT(cooldown, -1),
+    INT(cooldown, 1001), /* of 1000 steps */
+    INT(schedule, 3),
+    DOUBLE(decay, -0.1, "-0.1"),
+    DOUBLE(decay, (double)NAN, "nan"),
+    DOUBLE(beta1, 1, "1"),
+    DOUBLE(beta1, -0.1, "-0.1"),
+    DOUBLE(beta2, 1, "1"),
+    DOUBLE(eps, 0, "0"),
+    DOUBLE(clip, -1, "-1"),
+    DOUBLE(id_weight, -2, "-2"),
+    DOUBLE(id_weight, (double)NAN, "nan"),
+    INT(groups, 0),
+    INT(groups, 3),
+    INT(groups, 128),
+    INT(threads, -1),
+    INT(threads, 1025),
+};
+#undef TYPE
+
+static lg_model_config small(void)
+{
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    c.vocab = VOCAB;
+    c.width = 12;
+    c.heads = 4;
+    c.id_classes = CLASSES;
+    return c;
+}
+
+static lg_model *model_new(const lg_model_config *c)
+{
+    lg_error err;
+    lg_model *m = lg_model_new(c, &err);
+    if (!m) fail_msg("%s", err.text);
+    return m;
+}
+
+static lg_train_options options(void)
+{
+    lg_train_options o = lg_train_options_default();
+    o.threads = 2;
+    o.warmup = 0;
+    return o;
+}
+
+static lg_trainer *trainer_new(lg_model *m)
+{
+    lg_error err;
+    lg_train_options o = options();
+    lg_trainer *t = lg_trainer_new(m, &o, &err);
+    if (!t) fail_msg("%s", err.text);
+    return t;
+}
+
+static void bad_shapes_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad_shapes / sizeof *bad_shapes; i++) {
+        lg_model_config c = small();
+        lg_error err = {0};
+        put(&c, &bad_shapes[i]);
+        lg_model *m = lg_model_new(&c, &err);
+        if (m) fail_msg("%s = %s was accepted", bad_shapes[i].field, bad_shapes[i].text);
+        check_sentence(&bad_shapes[i], &err);
+        assert_null(lg_model_new(&c, NULL)); /* err may be NULL */
+    }
+    lg_model_config c = small();
+    lg_error err = {0};
+    c.encoding = NULL;
+    assert_null(lg_model_new(&c, &err));
+    assert_int_equal(err.code, LG_ERROR_ARGUMENT);
+    c.encoding = "none"; /* where nothing is turned, the numbers of rope do not matter */
+    c.rope_base = -1;
+    lg_model *m = lg_model_new(&c, &err);
+    assert_non_null(m);
+    lg_model_free(m);
+    lg_model_free(NULL);
+}
+
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    lg_model_config c = small();
+    lg_model *m = model_new(&c);
+    for (size_t i = 0; i < sizeof bad_options / sizeof *bad_options; i++) {
+        lg_train_options o = options();
+        lg_error err = {0};
+        put(&o, &bad_options[i]);
+        lg_trainer *t = lg_trainer_new(m, &o, &err);
+        if (t) fail_msg("%s = %s was accepted", bad_options[i].field, bad_options[i].text);
+        check_sentence(&bad_options[i], &err);
+        assert_null(lg_trainer_new(m, &o, NULL));
+    }
+    lg_error err = {0};
+    assert_null(lg_evaluator_new(m, -1, &err));
+    assert_non_null(strstr(err.text, "-1"));
+    assert_null(lg_evaluator_new(m, 5000, &err));
+    assert_non_null(strstr(err.text, "5000"));
+    assert_null(lg_decoder_new(m, 0, &err));
+    assert_int_equal(err.code, LG_ERROR_ARGUMENT);
+    assert_null(lg_decoder_new(m, -4, &err));
+    assert_non_null(strstr(err.text, "-4"));
+    lg_trainer_free(NULL);
+    lg_evaluator_free(NULL);
+    lg_decoder_free(NULL);
+    lg_model_free(m);
+}
+
+/* ---- Batches that the model cannot take ----------------------------------------------- */
+
+/* Sequences of 3, 5 and 4 tokens with targets of both kinds. */
+static void fill(lg_batch *b, uint64_t seed)
+{
+    lg_rng r;
+    lg_rng_init(&r, seed, 2, 0);
+    lg_batch_reset(b);
+    for (int s = 0; s < 3; s++) {
+        int n = s == 0 ? 3 : s == 1 ? 5 : 4;
+        int32_t tokens[5], targets[5], id_targets[5];
+        for (int t = 0; t < n; t++) {
+            /* every token of the vocabulary is in the batch */
+            tokens[t] = t + s * 3 < VOCAB ? t + s * 3 : (int32_t)lg_rng_below(&r, VOCAB);
+            targets[t] = (int32_t)lg_rng_below(&r, VOCAB);
+            id_targets[t] = t % 2 ? LG_NONE : (int32_t)lg_rng_below(&r, CLASSES);
+        }
+        assert_int_equal(lg_batch_add(b, n, tokens, NULL, targets, id_targets, NULL), 0);
+    }
+}
+
+/* A copy of all parameters, and whether the model still has these bits. */
+static float *params_copy(const lg_model *m)
+{
+    float *all = hold((size_t)lg_model_param_total(m) * sizeof *all);
+    size_t at = 0;
+    for (int i = 0; i < lg_model_param_count(m); i++) {
+        lg_param p = lg_model_param(m, i);
+        size_t n = (size_t)p.rows * (size_t)p.cols;
+        memcpy(all + at, p.data, n * sizeof *all);
+        at += n;
+    }
+    return all;
+}
+
+static int params_are(const lg_model *m, const float *all)
+{
+    size_t at = 0;
+    for (int i = 0; i < lg_model_param_count(m); i++) {
+        lg_param p = lg_model_param(m, i);
+        size_t n = (size_t)p.rows * (size_t)p.cols;
+        if (memcmp(all + at, p.data, n * sizeof *all) != 0) return 0;
+        at += n;
+    }
+    return 1;
+}
+
+/* The four calls that take a batch. */
+struct callers {
+    lg_model *m;
+    lg_trainer *t;
+    lg_evaluator *e;
+    lg_decoder *d;
+    float *before;
+};
+
+static struct callers callers_new(const lg_model_config *c)
+{
+    struct callers k = {.m = model_new(c)};
+    k.t = trainer_new(k.m);
+    k.e = lg_evaluator_new(k.m, 2, NULL);
+    k.d = lg_decoder_new(k.m, 3, NULL);
+    k.before = params_copy(k.m);
+    return k;
+}
+
+static void callers_free(struct callers *k)
+{
+    lg_trainer_free(k->t);
+    lg_evaluator_free(k->e);
+    lg_decoder_free(k->d);
+    lg_model_free(k->m);
+    release();
+}
+
+/* All calls refuse the batch, and each sentence has all of these in it. */
+static void check_refused(struct callers *k, const lg_batch *b, const char *where,
+                          const char *what, const char *value)
+{
+    for (int call = 0; call < 4; call++) {
+        lg_error err = {0};
+        lg_train_result tr;
+        lg_eval_result er;
+        int code = call == 0   ? lg_trainer_step(k->t, b, &tr, &err)
+                   : call == 1 ? lg_trainer_gradients(k->t, b, &tr, &err)
+                   : call == 2 ? lg_evaluator_run(k->e, b, &er, &err)
+                               : lg_decoder_start(k->d, b, &err);
+        if (code != LG_ERROR_ARGUMENT || err.code != code || !strstr(err.text, where) ||
+            !strstr(err.text, what) || !strstr(err.text, value))
+            fail_msg("call %d: code %d, '%s'; want %s, %s, %s", call, code, err.text, where, what,
+                     value);
+    }
+    assert_int_equal(lg_trainer_step(k->t, b, NULL, NULL), LG_ERROR_ARGUMENT);
+    assert_true(params_are(k->m, k->before));
+}
+
+static void values_out_of_range_are_named(void **state)
+{
+    (void)state;
+    lg_model_config c = small();
+    struct callers k = callers_new(&c);
+    const struct {
+        int32_t value;
+        const char *text, *what;
+        int column; /* tokens, ids, targets, id_targets */
+    } bad[] = {
+        {VOCAB, "6", "token", 0},     {1000000, "1000000", "token", 0}, {-5, "-5", "token", 0},
+        {LG_NONE, "-1", "token", 0},  {-3, "-3", "ID", 1},              {VOCAB, "6", "target", 2},
+        {-2, "-2", "target", 2},      {CLASSES, "4", "ID target", 3},   {77, "77", "ID target", 3},
+        {-2, "-2", "ID target", 3},
+    };
+    lg_batch b;
+    lg_batch_init(&b);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        fill(&b, i);
+        int32_t *column[] = {b.tokens, b.ids, b.targets, b.id_targets};
+        column[bad[i].column][b.offsets[1] + 2] = bad[i].value;
+        check_refused(&k, &b, "sequence 1, position 2", bad[i].what, bad[i].text);
+    }
+    /* and the batch as it should be is taken */
+    fill(&b, 1);
+    lg_error err;
+    lg_train_result r;
+    if (lg_trainer_step(k.t, &b, &r, &err)) fail_msg("%s", err.text);
+    assert_int_equal(r.step, 1);
+    lg_batch_clear(&b);
+    callers_free(&k);
+}
+
+static void an_id_target_needs_an_id_head(void **state)
+{
+    (void)state;
+    lg_model_config c = small();
+    c.id_classes = 0;
+    struct callers k = callers_new(&c);
+    lg_batch b;
+    lg_batch_init(&b);
+    fill(&b, 1);
+    for (int i = 0; i < b.rows; i++)
+        if (i != b.offsets[2] + 2) b.id_targets[i] = LG_NONE;
+    check_refused(&k, &b, "sequence 2, position 2", "ID target", "id_classes");
+    lg_batch_clear(&b);
+    callers_free(&k);
+}
+
+static void empty_batches_and_no_targets(void **state)
+{
+    (void)state;
+    lg_model_config c = small();
+    struct callers k = callers_new(&c);
+    lg_error err = {0};
+    lg_batch b;
+    lg_batch_init(&b);
+    check_refused(&k, &b, "batch", "no sequences", "lg_batch_add");
+    fill(&b, 1);
+    lg_batch_reset(&b);
+    check_refused(&k, &b, "batch", "no sequences", "lg_batch_add");
+
+    fill(&b, 1);
+    for (int i = 0; i < b.rows; i++) b.targets[i] = b.id_targets[i] = LG_NONE;
+    assert_int_equal(lg_trainer_step(k.t, &b, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "no targets"));
+    assert_int_equal(lg_trainer_gradients(k.t, &b, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_true(params_are(k.m, k.before));
+    /* an evaluation without targets is one of no rows; a decoder looks at none */
+    lg_eval_result r;
+    assert_int_equal(lg_evaluator_run(k.e, &b, &r, &err), 0);
+    assert_int_equal(r.rows + r.targets + r.right + r.id_targets + r.id_right, 0);
+    assert_true(r.loss == 0 && r.id_loss == 0);
+    assert_int_equal(lg_decoder_start(k.d, &b, &err), 0);
+    lg_batch_clear(&b);
+    callers_free(&k);
+}
+
+/* ---- NaN ----------------------------------------------------------------------------------- */
+
+static const struct {
+    lg_arch arch;
+    lg_span span;
+    const char *encoding;
+    lg_scores scores;
+} kinds[] = {
+    {LG_ARCH_NEOX, LG_SPAN_FULL, "rope", LG_SCORES_SOFTMAX},
+    {LG_ARCH_OLMO, LG_SPAN_WINDOW, "rope", LG_SCORES_SOFTMAX},
+    {LG_ARCH_NEOX, LG_SPAN_FULL, "relative", LG_SCORES_ENTMAX15},
+    {LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_SCORES_ENTMAX15},
+    {LG_ARCH_OLMO, LG_SPAN_FULL, "relative", LG_SCORES_SSMAX},
+    {LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_SCORES_SSMAX},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static lg_model_config kind_config(int i)
+{
+    lg_model_config c = lg_model_config_default(kinds[i].arch);
+    c.vocab = VOCAB;
+    c.width = 12;
+    c.heads = 2;
+    c.id_classes = CLASSES;
+    c.span = kinds[i].span;
+    c.encoding = kinds[i].encoding;
+    c.scores = kinds[i].scores;
+    c.window_lo = -2;
+    c.window_hi = 0; /* the whole table of `relative` is in use */
+    if (i % 2) c.norm = LG_NORM_RMS;
+    return c;
+}
+
+static const char *kind_name(int i)
+{
+    static char name[80];
+    snprintf(name, sizeof name, "%s %s %s %s", kinds[i].arch == LG_ARCH_NEOX ? "neox" : "olmo",
+             kinds[i].span == LG_SPAN_FULL ? "full" : "window", kinds[i].encoding,
+             kinds[i].scores == LG_SCORES_SOFTMAX ? "softmax"
+             : kinds[i].scores == LG_SCORES_SSMAX ? "ssmax"
+                                                  : "entmax15");
+    return name;
+}
+
+/* The parameters after 6 steps (spoil -2: after 5); with `spoil` >= 0, before the fourth step one number of that
+ * tensor is made `value`, the step is tried, and the number is mended. */
+static float *six_steps(int kind, int spoil, float value)
+{
+    lg_model_config c = kind_config(kind);
+    lg_model *m = model_new(&c);
+    lg_trainer *t = trainer_new(m);
+    lg_error err = {0};
+    lg_train_result r;
+    lg_batch b;
+    lg_batch_init(&b);
+    for (int step = 0; step < 6 - (spoil == -2); step++) {
+        fill(&b, (uint64_t)step);
+        if (step == 3 && spoil >= 0) {
+            lg_param p = lg_model_param(m, spoil);
+            float *x = p.data + p.rows * p.cols / 2, old = *x;
+            *x = value;
+            lg_model_touch(m);
+            float *before = params_copy(m);
+            for (int call = 0; call < 2; call++) {
+                int code = call ? lg_trainer_step(t, &b, &r, &err)
+                                : lg_trainer_gradients(t, &b, &r, &err);
+                if (code != LG_ERROR_NUMERIC || !strstr(err.text, "step 4"))
+                    fail_msg("%s: %s[%d] = %g: code %d (%s), loss %g, norm %g", kind_name(kind),
+                             p.name, p.rows * p.cols / 2, (double)value, code,
+                             code ? err.text : "no error", r.loss, r.grad_norm);
+            }
+            assert_true(params_are(m, before));
+            *x = old;
+            lg_model_touch(m);
+        }
+        if (lg_trainer_step(t, &b, &r, &err)) fail_msg("%s: %s", kind_name(kind), err.text);
+        assert_int_equal(r.step, step + 1);
+    }
+    float *after = params_copy(m);
+    lg_trainer_free(t);
+    lg_model_free(m);
+    lg_batch_clear(&b);
+    return after;
+}
+
+/* Without this, one NaN would spread into all weights and moments, and the run would be lost
+ * long before anybody looks. */
+static void nan_changes_nothing(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++, release()) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = model_new(&c);
+        size_t bytes = (size_t)lg_model_param_total(m) * sizeof(float);
+        int last = lg_model_param_count(m) - 1;
+        lg_model_free(m);
+        float *clean = six_steps(kind, -1, 0);
+        assert_memory_equal(six_steps(kind, 0, NAN), clean, bytes);
+        assert_memory_equal(six_steps(kind, 0, INFINITY), clean, bytes);
+        assert_memory_equal(six_steps(kind, last, NAN), clean, bytes);
+        /* and a step does change something */
+        assert_memory_not_equal(six_steps(kind, -2, 0), clean, bytes);
+    }
+}
+
+/* In any tensor, at any of three places: no kernel may swallow a NaN (a maximum, or a
+ * comparison, easily does), since the loss would then look sound. */
+static void nan_is_told_wherever_it_is(void **state)
+{
+    (void)state;
+    int missed = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = model_new(&c);
+        lg_trainer *t = trainer_new(m);
+        lg_batch b;
+        lg_batch_init(&b);
+        fill(&b, 1);
+        for (int i = 0; i < lg_model_param_count(m); i++)
+            for (int place = 0; place < 3; place++) {
+                lg_param p = lg_model_param(m, i);
+                int at = (p.rows * p.cols - 1) * place / 2;
+                float old = p.data[at];
+                lg_error err = {0};
+                lg_train_result r;
+                p.data[at] = NAN;
+                lg_model_touch(m);
+                int code = lg_trainer_gradients(t, &b, &r, &err);
+                if (code != LG_ERROR_NUMERIC) {
+                    fprintf(stderr, "%s: %s[%d] is NaN: code %d, loss %g, gradient norm %g\n",
+                            kind_name(kind), p.name, at, code, r.loss, r.grad_norm);
+                    missed++;
+                }
+                p.data[at] = old;
+            }
+        lg_model_touch(m);
+        assert_int_equal(lg_trainer_gradients(t, &b, NULL, NULL), 0); /* mended, all is well */
+        lg_trainer_free(t);
+        lg_model_free(m);
+        lg_batch_clear(&b);
+    }
+    assert_int_equal(missed, 0);
+}
+
+/* ---- No memory ----------------------------------------------------------------------------- */
+
+static void check_memory_error(int code, const lg_error *err, const char *call, long n)
+{
+    if (code != LG_ERROR_MEMORY || err->code != LG_ERROR_MEMORY || !strstr(err->text, "memory"))
+        fail_msg("%s without allocation %ld: code %d, '%s'", call, n, code, err->text);
+}
+
+/* Longer sequences than fill()'s: rotations, blocks of keys and indexes of some size. */
+static void fill_long(lg_batch *b, int sequences, int n, uint64_t seed)
+{
+    lg_rng r;
+    lg_rng_init(&r, seed, 3, 0);
+    lg_batch_reset(b);
+    int32_t tokens[300], targets[300];
+    for (int s = 0; s < sequences; s++) {
+        for (int t = 0; t < n; t++) {
+            tokens[t] = (int32_t)lg_rng_below(&r, VOCAB);
+            targets[t] = (int32_t)lg_rng_below(&r, VOCAB);
+        }
+        assert_int_equal(lg_batch_add(b, n, tokens, NULL, targets, NULL, NULL), 0);
+    }
+}
+
+static void no_memory_for_a_model(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++, release()) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = NULL, *whole = model_new(&c);
+        long n = 0;
+        for (; !m; n++) {
+            lg_error err = {0};
+            lg__alloc_fail_after(n);
+            m = lg_model_new(&c, &err);
+            lg__alloc_fail_after(-1);
+            if (!m) check_memory_error(err.code, &err, "lg_model_new", n);
+        }
+        assert_true(n > 4); /* some failed */
+        assert_true(params_are(m, params_copy(whole)));
+        lg_model_free(m);
+        lg_model_free(whole);
+    }
+}
+
+static void no_memory_for_a_trainer(void **state)
+{
+    (void)state;
+    lg_model_config c = small();
+    lg_model *m = model_new(&c);
+    float *before = params_copy(m);
+    lg_train_options o = options();
+    lg_trainer *t = NULL;
+    long n = 0;
+    for (; !t; n++) {
+        lg_error err = {0};
+        o.threads = 3;
+        lg__alloc_fail_after(n);
+        t = lg_trainer_new(m, &o, &err);
+        lg__alloc_fail_after(-1);
+        if (!t) check_memory_error(err.code, &err, "lg_trainer_new", n);
+        assert_true(params_are(m, before));
+    }
+    assert_true(n > 7);
+    lg_trainer_free(t);
+    lg_model_free(m);
+    release();
+}
+
+/* Two batches, the second larger; n < 0: nothing fails. Returns whether something failed. */
+static int train_without(int kind, long n, float **after)
+{
+    lg_model_config c = kind_config(kind);
+    lg_model *m = model_new(&c);
+    lg_trainer *t = trainer_new(m);
+    lg_batch b;
+    lg_batch_init(&b);
+    int failures = 0;
+    lg__alloc_fail_after(-1);
+    for (int step = 0; step < 2; step++) {
+        lg_error err = {0};
+        lg__alloc_fail_after(-1);
+        fill_long(&b, 3 + 20 * step, 40 + 100 * step, 1);
+        float *before = params_copy(m);
+        if (step == 1) lg__alloc_fail_after(n);
+        int code = lg_trainer_step(t, &b, NULL, &err);
+        lg__alloc_fail_after(-1);
+        if (!code) continue;
+        failures++;
+        check_memory_error(code, &err, "lg_trainer_step", n);
+        assert_true(params_are(m, before));
+        if (lg_trainer_step(t, &b, NULL, &err)) fail_msg("tried again: %s", err.text);
+    }
+    *after = params_copy(m);
+    lg_trainer_free(t);
+    lg_model_free(m);
+    lg_batch_clear(&b);
+    return failures;
+}
+
+static void no_memory_for_a_step(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++, release()) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = model_new(&c);
+        size_t bytes = (size_t)lg_model_param_total(m) * sizeof(float);
+        lg_model_free(m);
+        float *want, *got;
+        assert_int_equal(train_without(kind, -1, &want), 0);
+        long n = 0;
+        for (int failures = 1; failures; n++) {
+            failures = train_without(kind, n, &got);
+            assert_memory_equal(got, want, bytes);
+            if (n % 16 == 15) { /* give the copies back, all but the first */
+                float *kept = malloc(bytes);
+                assert_non_null(kept);
+                memcpy(kept, want, bytes);
+                release();
+                want = hold(bytes);
+                memcpy(want, kept, bytes);
+                free(kept);
+            }
+        }
+        assert_true(n > 2);
+    }
+}
+
+static void no_memory_for_an_evaluation(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++, release()) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = model_new(&c);
+        float *before = params_copy(m), *want = NULL;
+        size_t bytes = 0;
+        lg_batch b;
+        lg_batch_init(&b);
+        fill_long(&b, 3, 200, 1);
+        int failures = 0;
+        for (long n = -1, works = 0; !works; n++) {
+            lg_error err = {0};
+            lg_eval_result r;
+            lg__alloc_fail_after(n);
+            lg_evaluator *e = lg_evaluator_new(m, 3, &err);
+            if (!e) {
+                lg__alloc_fail_after(-1);
+                check_memory_error(err.code, &err, "lg_evaluator_new", n);
+                failures++;
+                continue;
+            }
+            int code = lg_evaluator_run(e, &b, &r, &err);
+            lg__alloc_fail_after(-1);
+            if (code) {
+                check_memory_error(code, &err, "lg_evaluator_run", n);
+                failures++;
+                if (lg_evaluator_run(e, &b, &r, &err)) fail_msg("tried again: %s", err.text);
+            }
+            if (!want) { /* n = -1: nothing failed */
+                bytes = (size_t)(r.rows * VOCAB) * sizeof(float);
+                want = hold(bytes);
+                memcpy(want, r.logits, bytes);
+            } else {
+                works = code == 0;
+            }
+            assert_memory_equal(r.logits, want, bytes);
+            assert_true(params_are(m, before));
+            lg_evaluator_free(e);
+        }
+        assert_true(failures > 10);
+        lg_batch_clear(&b);
+        lg_model_free(m);
+    }
+}
+
+/* Prompts, then 200 tokens; whatever fails is tried again. Returns the number of failures. */
+static int decode_without(const lg_model *m, long n, float *logits)
+{
+    lg_error err = {0};
+    lg_batch b;
+    lg_batch_init(&b);
+    fill_long(&b, 2, 130, 1);
+    int failures = 0, code;
+    lg__alloc_fail_after(n);
+    lg_decoder *d = lg_decoder_new(m, 2, &err);
+    if (!d) {
+        check_memory_error(err.code, &err, "lg_decoder_new", n);
+        failures++;
+        d = lg_decoder_new(m, 2, &err);
+    }
+    if ((code = lg_decoder_start(d, &b, &err))) {
+        check_memory_error(code, &err, "lg_decoder_start", n);
+        failures++;
+        if (lg_decoder_start(d, &b, &err)) fail_msg("tried again: %s", err.text);
+    }
+    for (int t = 0; t < 200; t++) {
+        int32_t tokens[] = {t % VOCAB, t % 5 ? (t + 1) % VOCAB : LG_NONE};
+        int32_t ids[] = {130 + t, 130 + t};
+        if ((code = lg_decoder_step(d, tokens, ids, &err))) {
+            check_memory_error(code, &err, "lg_decoder_step", n);
+            failures++;
+            assert_int_equal(lg_decoder_length(d, 0), 130 + t);
+            if (lg_decoder_step(d, tokens, ids, &err)) fail_msg("tried again: %s", err.text);
+        }
+    }
+    lg__alloc_fail_after(-1);
+    for (int s = 0; s < 2; s++)
+        memcpy(logits + s * VOCAB, lg_decoder_logits(d, s), VOCAB * sizeof *logits);
+    lg_decoder_free(d);
+    lg_batch_clear(&b);
+    return failures;
+}
+
+static void no_memory_for_a_decoder(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++, release()) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = model_new(&c);
+        float *before = params_copy(m), want[2 * VOCAB], got[2 * VOCAB];
+        assert_int_equal(decode_without(m, -1, want), 0);
+        long n = 0;
+        for (int failures = 1; failures; n++) {
+            failures = decode_without(m, n, got);
+            if (memcmp(got, want, sizeof got) != 0)
+                fail_msg("%s: without allocation %ld the logits are others", kind_name(kind), n);
+        }
+        assert_true(n > 20);
+        assert_true(params_are(m, before));
+        lg_model_free(m);
+    }
+}
+
+/* Allocation inside a step costs time and, on a full machine, the run. */
+static void no_allocation_in_a_step(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = model_new(&c);
+        lg_trainer *t = trainer_new(m);
+        lg_evaluator *e = lg_evaluator_new(m, 2, NULL);
+        lg_eval_result r;
+        lg_batch b;
+        lg_batch_init(&b);
+        fill_long(&b, 12, 150, 0);
+        long start = lg__alloc_count();
+        assert_int_equal(lg_trainer_step(t, &b, NULL, NULL), 0);
+        assert_int_equal(lg_evaluator_run(e, &b, &r, NULL), 0);
+        long first = lg__alloc_count();
+        assert_true(first > start); /* they are counted */
+        for (uint64_t step = 1; step < 6; step++) {
+            /* the same shape, and a smaller one */
+            fill_long(&b, step == 4 ? 5 : 12, step == 4 ? 77 : 150, step);
+            assert_int_equal(lg_trainer_step(t, &b, NULL, NULL), 0);
+            assert_int_equal(lg_evaluator_run(e, &b, &r, NULL), 0);
+        }
+        if (lg__alloc_count() != first)
+            fail_msg("%s: %ld allocations in the steps after the first", kind_name(kind),
+                     lg__alloc_count() - first);
+        lg_trainer_free(t);
+        lg_evaluator_free(e);
+        lg_batch_clear(&b);
+        lg_model_free(m);
+    }
+}
+
+/* ---- The decoder ------------------------------------------------------------------------ */
+
+/* The logits after 20 steps of two sequences; with `disturb`, all kinds of bad calls between. */
+static void decode_disturbed(const lg_model *m, int disturb, float *logits)
+{
+    lg_error err = {0};
+    lg_batch b, bad;
+    lg_batch_init(&b);
+    lg_batch_init(&bad);
+    lg_decoder *d = lg_decoder_new(m, 2, &err);
+    const int32_t none[] = {LG_NONE, LG_NONE}, zero[] = {0, 0};
+    if (disturb) {
+        assert_int_equal(lg_decoder_step(d, zero, zero, &err), LG_ERROR_ARGUMENT);
+        assert_non_null(strstr(err.text, "lg_decoder_start"));
+    }
+    fill_long(&b, 2, 10, 1);
+    assert_int_equal(lg_decoder_start(d, &b, &err), 0);
+    for (int t = 0; t < 20; t++) {
+        int32_t tokens[] = {t % VOCAB, (t + 1) % VOCAB}, ids[] = {10 + t, 10 + t};
+        if (disturb) {
+            int32_t wrong[] = {t % VOCAB, VOCAB + t};
+            const int32_t negative[] = {0, -9};
+            float held_logits[VOCAB];
+            memcpy(held_logits, lg_decoder_logits(d, 0), sizeof held_logits);
+            /* the second is wrong: the first must not have been read either */
+            assert_int_equal(lg_decoder_step(d, wrong, ids, &err), LG_ERROR_ARGUMENT);
+            char value[16];
+            snprintf(value, sizeof value, "token %d", VOCAB + t);
+            assert_non_null(strstr(err.text, value));
+            assert_int_equal(lg_decoder_step(d, tokens, negative, &err), LG_ERROR_ARGUMENT);
+            assert_non_null(strstr(err.text, "-9"));
+            wrong[1] = -2;
+            assert_int_equal(lg_decoder_step(d, wrong, ids, NULL), LG_ERROR_ARGUMENT);
+            assert_int_equal(lg_decoder_step(d, none, zero, &err), 0); /* nothing to read */
+            fill_long(&bad, 3, 4, 1);
+            assert_int_equal(lg_decoder_start(d, &bad, &err), LG_ERROR_ARGUMENT);
+            assert_non_null(strstr(err.text, "3"));
+            fill_long(&bad, 2, 4, 1);
+            bad.tokens[6] = VOCAB;
+            assert_int_equal(lg_decoder_start(d, &bad, &err), LG_ERROR_ARGUMENT);
+            assert_int_equal(lg_decoder_length(d, 0), 10 + t);
+            assert_int_equal(lg_decoder_length(d, 1), 10 + t);
+            assert_memory_equal(held_logits, lg_decoder_logits(d, 0), sizeof held_logits);
+        }
+        if (lg_decoder_step(d, tokens, ids, &err)) fail_msg("%s", err.text);
+    }
+    for (int s = 0; s < 2; s++)
+        memcpy(logits + s * VOCAB, lg_decoder_logits(d, s), VOCAB * sizeof *logits);
+    lg_decoder_free(d);
+    lg_batch_clear(&b);
+    lg_batch_clear(&bad);
+}
+
+static void a_decoder_goes_on_after_an_error(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        lg_model_config c = kind_config(kind);
+        lg_model *m = model_new(&c);
+        float want[2 * VOCAB], got[2 * VOCAB];
+        decode_disturbed(m, 0, want);
+        decode_disturbed(m, 1, got);
+        assert_memory_equal(got, want, sizeof got);
+        lg_model_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_shapes_are_refused),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(values_out_of_range_are_named),
+        cmocka_unit_test(an_id_target_needs_an_id_head),
+        cmocka_unit_test(empty_batches_and_no_targets),
+        cmocka_unit_test(nan_changes_nothing),
+        cmocka_unit_test(nan_is_told_wherever_it_is),
+        cmocka_unit_test(no_memory_for_a_model),
+        cmocka_unit_test(no_memory_for_a_trainer),
+        cmocka_unit_test(no_memory_for_a_step),
+        cmocka_unit_test(no_memory_for_an_evaluation),
+        cmocka_unit_test(no_memory_for_a_decoder),
+        cmocka_unit_test(no_allocation_in_a_step),
+        cmocka_unit_test(a_decoder_goes_on_after_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
