@@ -13,7 +13,8 @@ With --min-length and --max-length the batch holds every length between them equ
 real query sees a padded key under the causal mask, so padding needs no mask of its own; it
 only costs time. Tokens per second count real tokens.
 
---tuned sets, where the environment does not already, what suits this CPU (see tune()).
+--tuned and --tuned-more set, where the environment does not already, what suits this CPU
+(see tune()).
 One JSON line on stdout; the best step counts.
 """
 import argparse
@@ -38,7 +39,8 @@ def arguments():
     p.add_argument("--seconds", type=float, default=10, help="stop after these (warm-up apart)")
     p.add_argument("--steps", type=int, default=0, help="stop after these instead")
     p.add_argument("--threads", type=int, default=0, help="0: as PyTorch chooses")
-    p.add_argument("--tuned", action="store_true")
+    p.add_argument("--tuned", action="store_true", help="with the kernels of this CPU")
+    p.add_argument("--tuned-more", action="store_true", help="and threads and memory set up")
     a = p.parse_args()
     if (a.min_length is None) != (a.max_length is None):
         p.error("--min-length and --max-length go together")
@@ -47,11 +49,11 @@ def arguments():
     return a
 
 
-def tune():
-    """The kernels of this CPU (OpenBLAS knows by itself no CPU newer than it is); workers that
-    sleep when idle (two thread pools, OpenBLAS's and OpenMP's, spin against each other on the
-    same cores otherwise: the largest gain); and memory that is kept from step to step instead
-    of being mapped anew, a page fault for each page, at every operation."""
+def tune(more):
+    """The kernels of this CPU: OpenBLAS knows by itself no CPU newer than it is. With `more`
+    also what takes an expert to find: workers that sleep when idle (two thread pools,
+    OpenBLAS's and OpenMP's, spin against each other on the same cores otherwise), and memory
+    that is kept from step to step instead of being mapped anew at every operation."""
     try:
         with open("/proc/cpuinfo") as f:
             cpu = f.read()
@@ -62,6 +64,8 @@ def tune():
     if wide or " avx2" in cpu:
         os.environ.setdefault("OPENBLAS_CORETYPE", core)
         os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx512" if wide else "avx2")
+    if not more:
+        return
     os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
@@ -74,8 +78,8 @@ def tune():
 
 
 args = arguments()
-if args.tuned:
-    tune()  # before the libraries are loaded, which read the environment then
+if args.tuned or args.tuned_more:
+    tune(args.tuned_more)  # before the libraries are loaded, which read the environment then
 
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402

@@ -277,8 +277,10 @@ typedef struct lg_bench_row {
     double peak;           /* step: GFLOPS of the best library, the larger of before and after */
     double peak_share;     /* step: gflops / peak */
     double peak_drift;     /* step: how far the peaks before and after differ, 0.1 is 10% */
-    double torch, torch_tuned;             /* step: the peer's tokens/s; 0: not measured */
-    double ratio_torch, ratio_torch_tuned; /* step: ours / theirs */
+    /* step: PyTorch's tokens/s, 0 if not measured: as it comes; with the kernels of this CPU
+     * (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY); with its threads and memory set up as well. */
+    double torch, torch_tuned, torch_tuned_more;
+    double ratio_torch, ratio_torch_tuned, ratio_torch_tuned_more; /* ours / theirs */
 } lg_bench_row;
 
 typedef struct lg_bench_options {

@@ -18,15 +18,9 @@ struct lg__peak {
 int lg__peak_init(struct lg__peak *p, int threads, lg_error *err);
 void lg__peak_clear(struct lg__peak *p);
 int lg__peak_count(void);
-/* Name of library i, or NULL if it cannot be loaded here. */
-const char *lg__peak_name(int i);
 /* Best GFLOPS of library i within about `seconds`. */
 double lg__peak_measure(struct lg__peak *p, int i, int threads, double seconds);
 /* The best library's, on all cores; finds out which that is at the first call. */
 double lg__peak_all(struct lg__peak *p, double seconds);
-
-/* The peer's tokens/s for one shape; tuned sets it up for this CPU. Negative: err. */
-double lg__torch_measure(const lg_bench_options *o, const char *arguments, int threads, int tuned,
-                         lg_error *err);
 
 #endif

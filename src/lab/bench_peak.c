@@ -159,8 +159,6 @@ double lg__peak_measure(struct lg__peak *p, int i, int threads, double seconds)
     return 2.0 * SIZE * SIZE * SIZE / best * 1e-9;
 }
 
-const char *lg__peak_name(int i) { return library[i].name; }
-
 double lg__peak_all(struct lg__peak *p, double seconds)
 {
     int threads = lg__pool_threads(p->pool);

@@ -25,13 +25,13 @@ static int32_t draw(lg_rng *r, int kind, int t)
 {
     switch (kind) {
     case 0: return t;
-    case 1: return (int32_t)lg_rng_below(r, 40);                     /* many of each */
-    case 2: return (int32_t)(lg_rng_u32(r) >> 1);                    /* far apart */
-    case 3: return INT32_MAX - (int32_t)lg_rng_below(r, 50);         /* at the end */
-    case 4: return (int32_t)lg_rng_below(r, 64) << 25;               /* alike in the low bits */
+    case 1: return (int32_t)lg_rng_below(r, 40);             /* many of each */
+    case 2: return (int32_t)(lg_rng_u32(r) >> 1);            /* far apart */
+    case 3: return INT32_MAX - (int32_t)lg_rng_below(r, 50); /* at the end */
+    case 4: return (int32_t)lg_rng_below(r, 64) << 25;       /* alike in the low bits */
     case 5: return (int32_t)(lg_rng_below(r, 16) << 16 | lg_rng_below(r, 3)); /* in clumps */
-    case 6: return 1000 - t;                                         /* downwards */
-    default: return 7;                                               /* one ID */
+    case 6: return 1000 - t;                                                  /* downwards */
+    default: return 7;                                                        /* one ID */
     }
 }
 enum { KINDS = 8 };

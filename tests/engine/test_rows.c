@@ -27,8 +27,9 @@ static const struct size {
     int width, heads, ff, vocab, classes;
     double share;
 } sizes[] = {
-    {32, 2, 0, 8, 0, 1.0},  {21, 3, 17, 5, 3, 1.0},  {24, 4, 0, 17, 1, 0.5}, {30, 2, 33, 3, 7, 1.0},
-    {7, 7, 9, 2, 0, 1.0},   {64, 1, 40, 33, 16, 0.3}, {40, 5, 31, 4, 0, 1.0}, {15, 1, 16, 9, 17, 0.7},
+    {32, 2, 0, 8, 0, 1.0},  {21, 3, 17, 5, 3, 1.0},  {24, 4, 0, 17, 1, 0.5},
+    {30, 2, 33, 3, 7, 1.0}, {7, 7, 9, 2, 0, 1.0},    {64, 1, 40, 33, 16, 0.3},
+    {40, 5, 31, 4, 0, 1.0}, {15, 1, 16, 9, 17, 0.7},
 };
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -183,8 +184,7 @@ static void reference(struct check *k, struct text *x)
     assert_int_equal(r.rows, x->n);
     memcpy(x->logits, r.logits, (size_t)(x->n * k->c->vocab) * sizeof *x->logits);
     if (k->c->id_classes)
-        memcpy(x->id_logits, r.id_logits,
-               (size_t)(x->n * k->c->id_classes) * sizeof *x->id_logits);
+        memcpy(x->id_logits, r.id_logits, (size_t)(x->n * k->c->id_classes) * sizeof *x->id_logits);
     lg_evaluator_free(e);
     lg_batch_clear(&b);
 }
@@ -425,8 +425,8 @@ static void what_is_seen_changes_bits_and_nothing_else_does(void **state)
         int last = x.n - 1, seen = 0, changed = 0, outside = 0;
         for (int t = 0; t < x.n; t++) {
             int64_t d = (int64_t)x.ids[t] - x.ids[last];
-            int inside = full || (d >= k.c->layers * k.c->window_lo &&
-                                  d <= k.c->layers * k.c->window_hi);
+            int inside =
+                full || (d >= k.c->layers * k.c->window_lo && d <= k.c->layers * k.c->window_hi);
             int direct = full || (d >= k.c->window_lo && d <= k.c->window_hi);
             if (!direct && inside) continue; /* may or may not, by way of another token */
             int changes = last_row_changes(&k, &x, &room, t);
@@ -443,8 +443,7 @@ static void what_is_seen_changes_bits_and_nothing_else_does(void **state)
         assert_true(changed > 0 && seen >= 2);
         /* what comes later changes nothing before it */
         (void)last_row_changes(&k, &x, &room, last);
-        assert_memory_equal(room.logits, x.logits,
-                            (size_t)(last * k.c->vocab) * sizeof *x.logits);
+        assert_memory_equal(room.logits, x.logits, (size_t)(last * k.c->vocab) * sizeof *x.logits);
         lg_model_free(m);
     }
 }

@@ -42,9 +42,9 @@ static lg_model_config olmo(void)
 /* How a run's batches look. */
 struct feed {
     uint64_t seed;
-    int fewest, most;  /* sequences of a batch */
-    int longest;       /* tokens of a sequence */
-    int wide_every;    /* one batch in so many has long sequences: several shards a group */
+    int fewest, most; /* sequences of a batch */
+    int longest;      /* tokens of a sequence */
+    int wide_every;   /* one batch in so many has long sequences: several shards a group */
 };
 
 /* Adds one sequence: IDs that repeat and go back, loss on a random part, or none at all. */
@@ -138,7 +138,8 @@ static int outcomes_that_differ(const struct outcome *a, const struct outcome *b
     for (int i = 0; i < STEPS; i++)
         if (memcmp(&a->loss[i], &b->loss[i], sizeof a->loss[i]) != 0 ||
             memcmp(&a->id_loss[i], &b->id_loss[i], sizeof a->loss[i]) != 0 ||
-            memcmp(&a->norm[i], &b->norm[i], sizeof a->norm[i]) != 0 || a->right[i] != b->right[i]) {
+            memcmp(&a->norm[i], &b->norm[i], sizeof a->norm[i]) != 0 ||
+            a->right[i] != b->right[i]) {
             fprintf(stderr, "%s: the results of step %d are the first that differ\n", what, i + 1);
             return differ + 1;
         }
@@ -214,8 +215,7 @@ static void what_makes_other_bits(void **state)
     struct feed f = {.seed = 5, .fewest = 3, .most = 9, .longest = 25}, other = f;
     other.seed++;
     struct outcome *a = run(&c, &f, 2, 8);
-    struct outcome *with[] = {run(&c, &other, 2, 8), run(&other_seed, &f, 2, 8),
-                              run(&c, &f, 2, 2)};
+    struct outcome *with[] = {run(&c, &other, 2, 8), run(&other_seed, &f, 2, 8), run(&c, &f, 2, 2)};
     int differ[3];
     for (int i = 0; i < 3; i++) {
         differ[i] = params_that_differ(a->m, with[i]->m, NULL, "");

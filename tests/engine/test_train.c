@@ -235,8 +235,7 @@ static void decay_is_for_matrices(void **state)
         for (size_t j = 0; j < count(p); j++) {
             double by = (double)d.data[j] - (double)a.data[j], x = (double)p.data[j];
             double want = matrix ? -0.05 * x : 0;
-            if (!matrix && by != 0)
-                fail_msg("%s[%zu] decays", p.name, j);
+            if (!matrix && by != 0) fail_msg("%s[%zu] decays", p.name, j);
             if (!(fabs(by - want) <= 4 * ULP * (fabs(x) + 0.2)))
                 fail_msg("%s[%zu]: decay moved %g by %g, want %g", p.name, j, x, by, want);
         }
@@ -285,8 +284,7 @@ static void clipping(void **state)
     assert_true(clipped.grad_norm == r.grad_norm); /* told as it was before */
     assert_true(fabs(norm_of(part, n) - o.clip) <= 1e-5 * o.clip);
     for (size_t i = 0; i < n; i++)
-        assert_true(fabs((double)part[i] - (double)whole[i] / 7) <=
-                    2e-6 * fabs((double)whole[i]));
+        assert_true(fabs((double)part[i] - (double)whole[i] / 7) <= 2e-6 * fabs((double)whole[i]));
     lg_trainer_free(t);
 
     o.clip = norm * 1.01; /* not reached: not touched */
@@ -548,16 +546,11 @@ static void the_parameter_table(void **state)
         const char *name;
         int rows, cols, decay;
     } row[] = {
-        {"embed.weight", VOCAB, 24, 1},
-        {"head.weight", VOCAB, 24, 1},
-        {"id_head.weight", CLASSES, 24, 1},
-        {"final_norm.weight", 1, 24, 0},
-        {"layers.0.attn.qkv.weight", 72, 24, 1},
-        {"layers.1.attn.qkv.bias", 1, 72, 0},
-        {"layers.1.attn.out.weight", 24, 24, 1},
-        {"layers.0.ff.up.weight", 96, 24, 1},
-        {"layers.1.ff.down.weight", 24, 96, 1},
-        {"layers.1.norm2.bias", 1, 24, 0},
+        {"embed.weight", VOCAB, 24, 1},          {"head.weight", VOCAB, 24, 1},
+        {"id_head.weight", CLASSES, 24, 1},      {"final_norm.weight", 1, 24, 0},
+        {"layers.0.attn.qkv.weight", 72, 24, 1}, {"layers.1.attn.qkv.bias", 1, 72, 0},
+        {"layers.1.attn.out.weight", 24, 24, 1}, {"layers.0.ff.up.weight", 96, 24, 1},
+        {"layers.1.ff.down.weight", 24, 96, 1},  {"layers.1.norm2.bias", 1, 24, 0},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         int at = lg_model_param_find(m, row[i].name);
