@@ -173,9 +173,9 @@ typedef enum { LG_SCHEDULE_LINEAR, LG_SCHEDULE_COSINE, LG_SCHEDULE_CONSTANT } lg
 typedef struct lg_train_options {
     int steps; /* of the schedule; more steps than this run at its last value */
     double lr;
-    double lr_last;  /* linear and cosine end here, as a share of lr */
-    int warmup;      /* steps of linear rise from 0 */
-    int cooldown;    /* constant: the last steps fall linearly to lr_last * lr */
+    double lr_last; /* linear and cosine end here, as a share of lr */
+    int warmup;     /* steps of linear rise from 0 */
+    int cooldown;   /* constant: the last steps fall linearly to lr_last * lr */
     lg_schedule schedule;
     double decay; /* AdamW, decoupled */
     double beta1, beta2, eps;
@@ -190,15 +190,15 @@ lg_train_options lg_train_options_default(void);
 typedef struct lg_trainer lg_trainer;
 
 typedef struct lg_train_result {
-    double loss;      /* mean over the batch's token-loss positions, nats */
-    double id_loss;   /* the same of the ID head */
-    int targets;      /* token-loss positions */
-    int right;        /* of those, where the argmax is the target */
-    int id_targets;   /* ID-loss positions */
+    double loss;    /* mean over the batch's token-loss positions, nats */
+    double id_loss; /* the same of the ID head */
+    int targets;    /* token-loss positions */
+    int right;      /* of those, where the argmax is the target */
+    int id_targets; /* ID-loss positions */
     int id_right;
     double grad_norm; /* before clipping */
     double lr;
-    int64_t step;     /* steps done, this one included */
+    int64_t step; /* steps done, this one included */
 } lg_train_result;
 
 /* The trainer uses the model until it is freed; it does not own it. */
@@ -267,16 +267,16 @@ int lg_cores(void);
 
 /* Speeds are best times of several; compare them within one run, never across runs. */
 typedef struct lg_bench_row {
-    const char *bench;     /* "peak", "kernel" or "step" */
-    const char *name;      /* library, kernel or shape */
+    const char *bench; /* "peak", "kernel" or "step" */
+    const char *name;  /* library, kernel or shape */
     int threads;
-    double gflops;         /* step: on useful FLOPs */
-    double gbytes;         /* kernel: GB/s read and written, counting each operand once */
-    double tokens_per_s;   /* step */
-    double step_ms;        /* step */
-    double peak;           /* step: GFLOPS of the best library, the larger of before and after */
-    double peak_share;     /* step: gflops / peak */
-    double peak_drift;     /* step: how far the peaks before and after differ, 0.1 is 10% */
+    double gflops;       /* step: on useful FLOPs */
+    double gbytes;       /* kernel: GB/s read and written, counting each operand once */
+    double tokens_per_s; /* step */
+    double step_ms;      /* step */
+    double peak;         /* step: GFLOPS of the best library, the larger of before and after */
+    double peak_share;   /* step: gflops / peak */
+    double peak_drift;   /* step: how far the peaks before and after differ, 0.1 is 10% */
     /* step: PyTorch's tokens/s, 0 if not measured: as it comes; with the kernels of this CPU
      * (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY); with its threads and memory set up as well. */
     double torch, torch_tuned, torch_tuned_more;
@@ -297,8 +297,7 @@ typedef void lg_bench_report(void *context, const lg_bench_row *row);
 
 /* The sgemm of each library that can be loaded (and our own) at 2048^3, on one core and on
  * all. OpenBLAS is told which CPU this is: it often guesses wrong. */
-int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *context,
-                  lg_error *err);
+int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
 /* Every kernel of the table in use, on one core. */
 int lg_bench_kernels(const lg_bench_options *o, lg_bench_report *report, void *context,
                      lg_error *err);
@@ -306,8 +305,7 @@ int lg_bench_kernels(const lg_bench_options *o, lg_bench_report *report, void *c
  * needed for, + 12 x head width x heads x visible pairs x layers, and nothing else. A
  * measurement whose peaks before and after differ by over 10% is void and repeated; after
  * five such the row is reported with its drift. */
-int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context,
-                  lg_error *err);
+int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
 /* 0 if the Python of the options can import torch; otherwise how to get it is in *err. */
 int lg_bench_torch_check(const lg_bench_options *o, lg_error *err);
 

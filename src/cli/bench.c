@@ -48,8 +48,8 @@ static void print_json(const lg_bench_row *r)
         printf(",\"torch_tokens_per_s\":%.0f,\"torch_tuned_tokens_per_s\":%.0f,"
                "\"torch_tuned_more_tokens_per_s\":%.0f,\"ratio_torch\":%.3f,"
                "\"ratio_torch_tuned\":%.3f,\"ratio_torch_tuned_more\":%.3f",
-               r->torch, r->torch_tuned, r->torch_tuned_more, r->ratio_torch,
-               r->ratio_torch_tuned, r->ratio_torch_tuned_more);
+               r->torch, r->torch_tuned, r->torch_tuned_more, r->ratio_torch, r->ratio_torch_tuned,
+               r->ratio_torch_tuned_more);
     printf(",\"isa\":\"%s\"}\n", lg_isa());
 }
 
@@ -87,8 +87,7 @@ static void print_row(void *context, const lg_bench_row *r)
             printf(" %7.0f %7.0f %7.0f %10.2fx %6.2fx %7.2fx", r->torch, r->torch_tuned,
                    r->torch_tuned_more, r->ratio_torch, r->ratio_torch_tuned,
                    r->ratio_torch_tuned_more);
-        if (r->peak_drift > 0.1)
-            printf("  (noisy: the peak moved by %.0f%%)", 100 * r->peak_drift);
+        if (r->peak_drift > 0.1) printf("  (noisy: the peak moved by %.0f%%)", 100 * r->peak_drift);
         printf("\n");
     }
     fflush(stdout);
@@ -122,10 +121,14 @@ int lg_cmd_bench(int argc, char **argv)
 {
     enum { ONLY = 1, SHAPE, AGAINST, PYTHON, THREADS, SECONDS, JSON };
     static const struct option known[] = {
-        {"only", required_argument, NULL, ONLY},       {"shape", required_argument, NULL, SHAPE},
-        {"against", required_argument, NULL, AGAINST}, {"python", required_argument, NULL, PYTHON},
-        {"threads", required_argument, NULL, THREADS}, {"seconds", required_argument, NULL, SECONDS},
-        {"json", no_argument, NULL, JSON},             {NULL, 0, NULL, 0},
+        {"only", required_argument, NULL, ONLY},
+        {"shape", required_argument, NULL, SHAPE},
+        {"against", required_argument, NULL, AGAINST},
+        {"python", required_argument, NULL, PYTHON},
+        {"threads", required_argument, NULL, THREADS},
+        {"seconds", required_argument, NULL, SECONDS},
+        {"json", no_argument, NULL, JSON},
+        {NULL, 0, NULL, 0},
     };
     struct output out = {0};
     lg_bench_options o = lg_bench_options_default();
@@ -163,7 +166,8 @@ int lg_cmd_bench(int argc, char **argv)
             return lg_cli_wrong("bench", "\"%s\" is not an option, or lacks its value",
                                 argv[optind - 1]);
         }
-    if (optind < argc) return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[optind]);
+    if (optind < argc)
+        return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[optind]);
     if (o.torch_script) {
         if (!find_script(script, sizeof script))
             return lg_cli_wrong("bench", "bench/torch_step.py was not found; run it from the "

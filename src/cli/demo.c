@@ -44,7 +44,7 @@ static const struct method {
 
 static const struct {
     int bits, samples;
-} cells[] = {{20, 64},  {50, 64},   {100, 64},   {200, 64},    {500, 64},
+} cells[] = {{20, 64},   {50, 64},   {100, 64},   {200, 64},  {500, 64},
              {1000, 64}, {10000, 4}, {100000, 1}, {500000, 1}};
 
 /* What a method reached: exact match at the longest training length and at its longest. */
@@ -165,8 +165,7 @@ static int test(struct demo *d, const lg_model *m, int n, int samples, struct sc
             wrong[s] |= next[s] != parity[s];
             score->right += next[s] == parity[s];
         }
-        if ((i + 1) % 2000 == 0 || i + 1 == n)
-            progress(d, "generating", i + 1, n, since, "");
+        if ((i + 1) % 2000 == 0 || i + 1 == n) progress(d, "generating", i + 1, n, since, "");
         code = lg_decoder_step(decoder, next, next_id, &d->err);
     }
     score->samples = samples;
@@ -180,8 +179,7 @@ static int test(struct demo *d, const lg_model *m, int n, int samples, struct sc
     return code;
 }
 
-static void print_cell(const struct demo *d, const struct method *way, int n,
-                       const struct score *s)
+static void print_cell(const struct demo *d, const struct method *way, int n, const struct score *s)
 {
     double exact = (double)s->exact / s->samples, right = (double)s->right / (double)s->tokens;
     if (d->json)

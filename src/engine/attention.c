@@ -44,22 +44,21 @@ void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int
 
 /* What the block routines work in; every pointer is carved from the caller's scratch. */
 struct full {
-    float *q;                   /* [QB, D] queries / sqrt(D) */
-    float *s, *ds, *raw;        /* [QB, lds] scores; their gradients; scores before ssmax */
+    float *q;            /* [QB, D] queries / sqrt(D) */
+    float *s, *ds, *raw; /* [QB, lds] scores; their gradients; scores before ssmax */
     size_t lds;
-    float *max, *sum, *alpha;   /* [QB] */
-    float *delta, *lse;         /* [QB] */
-    float *bias;                /* [KB] */
-    float *dq;                  /* [QB, D] */
-    float *kt, *vt, *k;         /* backward: K^T, V^T and K of every block, packed */
-    float *tn;                  /* for gemm_tn */
-    const float *key;           /* K^T of this head, packed; blocks key_step apart */
+    float *max, *sum, *alpha; /* [QB] */
+    float *delta, *lse;       /* [QB] */
+    float *bias;              /* [KB] */
+    float *dq;                /* [QB, D] */
+    float *kt, *vt, *k;       /* backward: K^T, V^T and K of every block, packed */
+    float *tn;                /* for gemm_tn */
+    const float *key;         /* K^T of this head, packed; blocks key_step apart */
     size_t key_step;
     int seen[QB];
 };
 
-static size_t full_carve(const struct lg_model *m, struct full *f, float *base, int n,
-                         int backward)
+static size_t full_carve(const struct lg_model *m, struct full *f, float *base, int n, int backward)
 {
     size_t at = 0, D = (size_t)m->D, blocks = backward ? (size_t)((n + KB - 1) / KB) : 0;
     f->lds = m->config.scores == LG_SCORES_ENTMAX15 ? up16((size_t)n + KB) : KB;
@@ -102,8 +101,8 @@ static float stretch(const struct lg_model *m, const struct lg__layer *l, int h,
 /* Scores of nq queries against key block b into s, before the weights; seen[i] says how many
  * keys of the block query i sees. Columns that no query sees are not computed. */
 static void score_block(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                       float *s, const struct lg__keys *keys, const struct lg__queries *q,
-                       int first, int nq, int h, int b)
+                        float *s, const struct lg__keys *keys, const struct lg__queries *q,
+                        int first, int nq, int h, int b)
 {
     const int *at = q->at + first;
     int k0 = b * KB, nk = least(KB, at[nq - 1] + 1 - k0);
@@ -160,8 +159,7 @@ static void entmax_weights(const struct lg_model *m, const struct lg__layer *l, 
 {
     const int *at = q->at + first;
     int blocks = at[nq - 1] / KB + 1;
-    for (int b = 0; b < blocks; b++)
-        score_block(m, l, f, f->s + b * KB, keys, q, first, nq, h, b);
+    for (int b = 0; b < blocks; b++) score_block(m, l, f, f->s + b * KB, keys, q, first, nq, h, b);
     for (int i = 0; i < nq; i++) {
         float *s = f->s + (size_t)i * f->lds;
         m->k->entmax15_rows(s, 1, at[i] + 1);
@@ -205,8 +203,8 @@ static void full_forward(const struct lg_model *m, const struct lg__layer *l, fl
 /* ---- Full span, backward ---------------------------------------------------------------- */
 
 /* The packed forms of head h's keys that the gradients need. */
-static void pack_for_backward(const struct lg_model *m, struct full *f,
-                              const struct lg__keys *keys, int h)
+static void pack_for_backward(const struct lg_model *m, struct full *f, const struct lg__keys *keys,
+                              int h)
 {
     size_t C = (size_t)m->config.width, ld = 2 * C;
     for (int b = 0; b * KB < keys->n; b++) {
@@ -219,11 +217,11 @@ static void pack_for_backward(const struct lg_model *m, struct full *f,
 }
 
 /* dp = dout . v of block b into ds. */
-static void weight_gradients(const struct lg_model *m, struct full *f, float *ds,
-                             const float *dout, int nq, int nk, int b)
+static void weight_gradients(const struct lg_model *m, struct full *f, float *ds, const float *dout,
+                             int nq, int nk, int b)
 {
-    m->k->gemm(ds, f->lds, dout, (size_t)m->config.width, f->vt + (size_t)b * key_pack(m), NULL,
-               nq, nk, m->D, 0);
+    m->k->gemm(ds, f->lds, dout, (size_t)m->config.width, f->vt + (size_t)b * key_pack(m), NULL, nq,
+               nk, m->D, 0);
 }
 
 /* The weights of all blocks into s and the gradients of their scores into ds. */
@@ -273,9 +271,9 @@ static void score_block_backward(const struct lg_model *m, const struct lg__laye
 }
 
 /* One block of queries of one head: dq is left in f->dq, without its 1 / sqrt(D). */
-static void full_block_backward(const struct lg_model *m, const struct lg__layer *l,
-                                struct full *f, float *dkv, float *grad, const float *dout,
-                                const float *out, const float *lse, const struct lg__keys *keys,
+static void full_block_backward(const struct lg_model *m, const struct lg__layer *l, struct full *f,
+                                float *dkv, float *grad, const float *dout, const float *out,
+                                const float *lse, const struct lg__keys *keys,
                                 const struct lg__queries *q, int first, int nq, int h)
 {
     size_t C = (size_t)m->config.width, ld = 2 * C;
@@ -319,8 +317,8 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
         for (int first = 0; first < q->n; first += QB) {
             int nq = least(QB, q->n - first);
             size_t row = (size_t)first * C + (size_t)(h * m->D);
-            full_block_backward(m, l, &f, dkv, grad, dout + row, out + row, lse, keys, q, first,
-                                nq, h);
+            full_block_backward(m, l, &f, dkv, grad, dout + row, out + row, lse, keys, q, first, nq,
+                                h);
             m->k->scale(f.dq, scale, (size_t)(nq * m->D));
             for (int i = 0; i < nq; i++)
                 memcpy(dq + row + (size_t)i * C, f.dq + i * m->D, (size_t)m->D * sizeof *dq);
@@ -332,17 +330,18 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
 
 struct window {
     int *key, *turn;
-    int32_t *ids;     /* of the keys */
-    float *s, *ds;    /* [H, n] scores, then weights */
-    float *raw;       /* [H, n] before ssmax */
-    float *bias;      /* [n] */
-    float *scratch;   /* [2 D] */
+    int32_t *ids;   /* of the keys */
+    float *s, *ds;  /* [H, n] scores, then weights */
+    float *raw;     /* [H, n] before ssmax */
+    float *bias;    /* [n] */
+    float *scratch; /* [2 D] */
 };
 
 static size_t window_carve(const struct lg_model *m, struct window *w, float *base, int most)
 {
     size_t at = 0, n = (size_t)(most > 0 ? most : 1), H = (size_t)m->config.heads;
-#define CARVE(field, type, count) (w->field = base ? (type *)(void *)(base + at) : NULL, at += up16(count))
+#define CARVE(field, type, count)                                                                  \
+    (w->field = base ? (type *)(void *)(base + at) : NULL, at += up16(count))
     CARVE(key, int, n);
     CARVE(turn, int, n);
     CARVE(ids, int32_t, n);
@@ -371,9 +370,9 @@ static int window_weights(const struct lg_model *m, const struct lg__layer *l, s
     int H = c->heads;
     int32_t id = keys->ids[q->at[i]];
     int n = lg__index_find(keys->index, w->key, w->turn, q->at[i], id, c->window_lo, c->window_hi);
-    m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv,
-                        2 * (size_t)c->width, w->key, w->turn, m->turn_cos, m->turn_sin, n, H,
-                        m->D, m->R, (float)(1.0 / sqrt((double)m->D)), w->scratch);
+    m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv, 2 * (size_t)c->width,
+                        w->key, w->turn, m->turn_cos, m->turn_sin, n, H, m->D, m->R,
+                        (float)(1.0 / sqrt((double)m->D)), w->scratch);
     if (m->encoding->bias) {
         for (int j = 0; j < n; j++) w->ids[j] = keys->ids[w->key[j]];
         for (int h = 0; h < H; h++) {
@@ -383,8 +382,7 @@ static int window_weights(const struct lg_model *m, const struct lg__layer *l, s
     }
     if (l->scale != LG__NO_TENSOR) {
         memcpy(w->raw, w->s, (size_t)(H * n) * sizeof *w->s);
-        for (int h = 0; h < H; h++)
-            m->k->scale(w->s + h * n, stretch(m, l, h, n), (size_t)n);
+        for (int h = 0; h < H; h++) m->k->scale(w->s + h * n, stretch(m, l, h, n), (size_t)n);
     }
     if (c->scores == LG_SCORES_ENTMAX15)
         m->k->entmax15_rows(w->s, H, n);
@@ -394,8 +392,7 @@ static int window_weights(const struct lg_model *m, const struct lg__layer *l, s
 }
 
 static void window_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
-                           const struct lg__keys *keys, const struct lg__queries *q,
-                           float *scratch)
+                           const struct lg__keys *keys, const struct lg__queries *q, float *scratch)
 {
     const lg_model_config *c = &m->config;
     size_t C = (size_t)c->width;
@@ -408,9 +405,8 @@ static void window_forward(const struct lg_model *m, const struct lg__layer *l, 
 }
 
 static void window_backward(const struct lg_model *m, const struct lg__layer *l, float *dq,
-                            float *dkv, float *grad, const float *dout,
-                            const struct lg__keys *keys, const struct lg__queries *q,
-                            float *scratch)
+                            float *dkv, float *grad, const float *dout, const struct lg__keys *keys,
+                            const struct lg__queries *q, float *scratch)
 {
     const lg_model_config *c = &m->config;
     size_t C = (size_t)c->width;

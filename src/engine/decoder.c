@@ -30,11 +30,11 @@ struct part {
 
 struct lg_decoder {
     const struct lg_model *m;
-    int most, sequences;     /* room for, in use */
-    struct sequence *seq;    /* [most] */
-    struct cache *cache;     /* [layers, most] */
-    struct part *parts;      /* [most] */
-    int32_t *tokens, *ids;   /* of a step, [most] */
+    int most, sequences;   /* room for, in use */
+    struct sequence *seq;  /* [most] */
+    struct cache *cache;   /* [layers, most] */
+    struct part *parts;    /* [most] */
+    int32_t *tokens, *ids; /* of a step, [most] */
     struct lg__turns turns;
     struct lg__block arena, places, logits, id_logits, scratch;
 };
@@ -82,7 +82,8 @@ lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err)
         d->ids = lg__alloc(n * sizeof *d->ids);
     }
     if (!d || !d->seq || !d->cache || !d->parts || !d->tokens || !d->ids ||
-        lg__block_grow(&d->logits, n * (size_t)m->config.vocab * sizeof(float), 0, "logits", NULL) ||
+        lg__block_grow(&d->logits, n * (size_t)m->config.vocab * sizeof(float), 0, "logits",
+                       NULL) ||
         lg__block_grow(&d->id_logits, n * (size_t)m->config.id_classes * sizeof(float), 0,
                        "ID logits", NULL)) {
         lg__fail(err, LG_ERROR_MEMORY, "no memory for a decoder of %d sequences; take fewer",
@@ -138,18 +139,18 @@ static size_t carve(const struct lg_decoder *d, struct lg__acts *a, float **cos,
     memset(a, 0, sizeof *a);
 #define CARVE(to, count) ((to) = base ? base + at : NULL, at += ((count) + 15) / 16 * 16)
     CARVE(*out, (size_t)parts * widest);
-    CARVE(a->x, N *C);
-    CARVE(a->h1, N *C);
+    CARVE(a->x, N * C);
+    CARVE(a->h1, N * C);
     CARVE(a->kv, 2 * N * C);
-    CARVE(a->q, N *C);
-    CARVE(a->att, N *C);
-    CARVE(a->h2, N *C);
-    CARVE(a->up, N *(size_t)m->U);
-    CARVE(a->act, N *(size_t)m->F);
+    CARVE(a->q, N * C);
+    CARVE(a->att, N * C);
+    CARVE(a->h2, N * C);
+    CARVE(a->up, N * (size_t)m->U);
+    CARVE(a->act, N * (size_t)m->F);
     CARVE(a->mean1, N);
     CARVE(a->rstd1, N);
-    CARVE(*cos, N *turned);
-    CARVE(*sin, N *turned);
+    CARVE(*cos, N * turned);
+    CARVE(*sin, N * turned);
 #undef CARVE
     a->mean2 = a->mean1;
     a->rstd2 = a->rstd1;
@@ -177,8 +178,8 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *ids
         if ((code = room(&s->ids, (size_t)n * sizeof(int32_t), err))) return code;
         if (c->span == LG_SPAN_WINDOW) {
             if ((code = lg__index_reserve(&s->index, n, err))) return code;
-            int64_t bound = ((int64_t)s->index.most + d->parts[i].n) *
-                            (c->window_hi - c->window_lo + 1);
+            int64_t bound =
+                ((int64_t)s->index.most + d->parts[i].n) * (c->window_hi - c->window_lo + 1);
             most = bound < n ? (int)bound : n;
         }
         size_t need = lg__attention_scratch(m, n, most, 0);
@@ -194,7 +195,8 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *ids
     }
     struct lg__acts a;
     float *ignored;
-    if ((code = lg__block_grow(&d->arena, carve(d, &a, &ignored, &ignored, &ignored, NULL, rows, parts) * f, 0,
+    if ((code = lg__block_grow(&d->arena,
+                               carve(d, &a, &ignored, &ignored, &ignored, NULL, rows, parts) * f, 0,
                                "activations", err)) ||
         (code = lg__block_grow(&d->places, (size_t)rows * sizeof(int), 0, "places", err)) ||
         (code = room(&d->scratch, scratch * f, err)) ||

@@ -61,9 +61,9 @@ lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
 void lg_evaluator_free(lg_evaluator *e)
 {
     if (!e) return;
-    struct lg__block *all[] = {&e->chunks, &e->rows,   &e->targets,   &e->id_targets, &e->at,
-                               &e->x,      &e->kv,     &e->packed,    &e->logits,
-                               &e->loss,   &e->id_logits, &e->block_at};
+    struct lg__block *all[] = {&e->chunks, &e->rows, &e->targets,   &e->id_targets,
+                               &e->at,     &e->x,    &e->kv,        &e->packed,
+                               &e->logits, &e->loss, &e->id_logits, &e->block_at};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) lg__block_free(all[i]);
     for (int i = 0; i < e->indexes; i++) lg__index_free((struct lg__index *)e->index.data + i);
     lg__block_free(&e->index);
@@ -150,19 +150,19 @@ static size_t carve(const struct lg_evaluator *e, struct lg__acts *a, float **co
     float *stat;
     memset(a, 0, sizeof *a);
 #define CARVE(to, count) ((to) = base ? base + at : NULL, at += ((count) + 15) / 16 * 16)
-    CARVE(a->xq, N *C);
-    CARVE(a->h1, N *C);
-    CARVE(a->q, N *C);
-    CARVE(a->att, N *C);
-    CARVE(a->h2, N *C);
-    CARVE(a->up, N *(size_t)m->U);
-    CARVE(a->act, N *(size_t)m->F);
+    CARVE(a->xq, N * C);
+    CARVE(a->h1, N * C);
+    CARVE(a->q, N * C);
+    CARVE(a->att, N * C);
+    CARVE(a->h2, N * C);
+    CARVE(a->up, N * (size_t)m->U);
+    CARVE(a->act, N * (size_t)m->F);
     CARVE(stat, N);
     a->mean1 = a->mean2 = stat;
     CARVE(stat, N);
     a->rstd1 = a->rstd2 = stat;
-    CARVE(*cos, N *turned);
-    CARVE(*sin, N *turned);
+    CARVE(*cos, N * turned);
+    CARVE(*sin, N * turned);
     *rest = base ? base + at : NULL;
 #undef CARVE
     a->h1q = a->h1;
@@ -200,9 +200,8 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
                                0, "packed keys", err)) ||
         (code = lg__block_grow(&e->logits, (size_t)e->wanted * (size_t)m->config.vocab * f, 0,
                                "logits", err)) ||
-        (code = lg__block_grow(&e->id_logits,
-                               (size_t)e->wanted * (size_t)m->config.id_classes * f, 0,
-                               "ID logits", err)) ||
+        (code = lg__block_grow(&e->id_logits, (size_t)e->wanted * (size_t)m->config.id_classes * f,
+                               0, "ID logits", err)) ||
         (code = lg__block_grow(&e->loss, (size_t)e->wanted * f, 0, "losses", err)) ||
         (code = lg__turns_reserve(m, &e->turns, b->ids, b->rows, err)))
         return code;
@@ -363,8 +362,7 @@ int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_e
     if ((code = reserve(e, err))) return code;
     for (e->layer = 0; e->layer < m->config.layers; e->layer++) {
         lg__pool_run(e->pool, e->chunk_count, run_keys, e);
-        if (!window)
-            lg__pool_run(e->pool, ((int *)e->block_at.data)[b->sequences], run_pack, e);
+        if (!window) lg__pool_run(e->pool, ((int *)e->block_at.data)[b->sequences], run_pack, e);
         lg__pool_run(e->pool, e->chunk_count, run_rest, e);
     }
     *r = (lg_eval_result){

@@ -15,8 +15,8 @@ static float row_max(const float *s, int n, float m)
     return m;
 }
 
-void LG_K(softmax_block)(float *s, size_t lds, float *m, float *l, float *alpha,
-                         const int *seen, int nq, int nk)
+void LG_K(softmax_block)(float *s, size_t lds, float *m, float *l, float *alpha, const int *seen,
+                         int nq, int nk)
 {
     for (int i = 0; i < nq; i++, s += lds) {
         int n = seen[i];
@@ -94,8 +94,7 @@ void LG_K(softmax_rows_backward)(float *ds, const float *p, int T, int n)
 {
     for (int t = 0; t < T; t++, ds += n, p += n) {
         vf mean = v_set(dot(p, ds, n));
-        for (int i = 0; i < n; i += LG_W)
-            give(ds, take(p, i, n) * (take(ds, i, n) - mean), i, n);
+        for (int i = 0; i < n; i += LG_W) give(ds, take(p, i, n) * (take(ds, i, n) - mean), i, n);
     }
 }
 
@@ -160,8 +159,8 @@ LG_INLINE void turn_by(float *to, const float *from, const float *cos, const flo
 
 /* q . Rot k = (Rot^T q) . k: the query turns once for all keys of one ID difference. */
 void LG_K(window_scores)(float *s, const float *q, const float *k, size_t ld, const int *key,
-                         const int *turn, const float *cos, const float *sin, int n, int H,
-                         int D, int R, float scale, float *scratch)
+                         const int *turn, const float *cos, const float *sin, int n, int H, int D,
+                         int R, float scale, float *scratch)
 {
     for (int h = 0; h < H; h++, q += D, k += D, s += n) {
         const float *turned = q;
@@ -178,8 +177,8 @@ void LG_K(window_scores)(float *s, const float *q, const float *k, size_t ld, co
 /* s = scale t . k, t = Rot^T q: dk += scale ds t; dt = scale sum ds k; dq += Rot dt. */
 void LG_K(window_scores_backward)(float *dq, float *dk, const float *ds, const float *q,
                                   const float *k, size_t ld, const int *key, const int *turn,
-                                  const float *cos, const float *sin, int n, int H, int D,
-                                  int R, float scale, float *scratch)
+                                  const float *cos, const float *sin, int n, int H, int D, int R,
+                                  float scale, float *scratch)
 {
     float *turned = scratch, *dt = scratch + D;
     for (int h = 0; h < H; h++, q += D, k += D, dq += D, dk += D, ds += n) {
@@ -208,14 +207,13 @@ void LG_K(window_scores_backward)(float *dq, float *dk, const float *ds, const f
     }
 }
 
-void LG_K(window_mix)(float *out, const float *p, const float *v, size_t ld, const int *key,
-                      int n, int H, int D)
+void LG_K(window_mix)(float *out, const float *p, const float *v, size_t ld, const int *key, int n,
+                      int H, int D)
 {
     for (int h = 0; h < H; h++, out += D, v += D, p += n)
         for (int i = 0; i < D; i += LG_W) {
             vf sum = v_zero();
-            for (int j = 0; j < n; j++)
-                sum += v_set(p[j]) * take(v + (size_t)key[j] * ld, i, D);
+            for (int j = 0; j < n; j++) sum += v_set(p[j]) * take(v + (size_t)key[j] * ld, i, D);
             give(out, sum, i, D);
         }
 }

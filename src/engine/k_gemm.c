@@ -155,8 +155,8 @@ static void tile_rows(float *c, size_t ldc, const float *a, size_t lda, const fl
     }
 }
 
-void LG_K(gemm)(float *c, size_t ldc, const float *a, size_t lda, const float *P,
-                const float *bias, int M, int N, int K, int add)
+void LG_K(gemm)(float *c, size_t ldc, const float *a, size_t lda, const float *P, const float *bias,
+                int M, int N, int K, int add)
 {
     int block = A_BLOCK / (K > 0 ? K : 1) / MR * MR;
     if (block < 8 * MR) block = 8 * MR;

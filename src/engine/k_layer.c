@@ -13,12 +13,11 @@ void LG_K(embed_forward)(float *out, const float *table, const int32_t *tokens, 
 void LG_K(embed_backward)(float *dtable, const float *dout, const int32_t *tokens, int T, int C)
 {
     for (int t = 0; t < T; t++)
-        LG_K(add)(dtable + (size_t)tokens[t] * (size_t)C, dout + (size_t)t * (size_t)C,
-                  (size_t)C);
+        LG_K(add)(dtable + (size_t)tokens[t] * (size_t)C, dout + (size_t)t * (size_t)C, (size_t)C);
 }
 
-void LG_K(layernorm_forward)(float *out, float *mean, float *rstd, const float *x,
-                             const float *w, const float *b, int T, int C, float eps)
+void LG_K(layernorm_forward)(float *out, float *mean, float *rstd, const float *x, const float *w,
+                             const float *b, int T, int C, float eps)
 {
     for (int t = 0; t < T; t++, x += C, out += C) {
         vf sum = v_zero(), square = v_zero();
@@ -116,8 +115,7 @@ void LG_K(rmsnorm_backward)(float *dx, float *dw, const float *dout, const float
 
 LG_INLINE vf gelu(vf x, int tanh_form)
 {
-    if (tanh_form)
-        return x * v_sigmoid(x * (v_set(TWO_U_1) + v_set(TWO_U_3) * (x * x)));
+    if (tanh_form) return x * v_sigmoid(x * (v_set(TWO_U_1) + v_set(TWO_U_3) * (x * x)));
     vf density;
     return x * v_phi(x, &density);
 }

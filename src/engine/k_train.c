@@ -1,8 +1,8 @@
 /* k_train.c: the loss, the sum of the gradient blocks, AdamW, and flat helpers. */
 #include "k_table.h"
 
-void LG_K(cross_entropy)(float *loss, float *dlogits, const float *logits,
-                         const int32_t *target, float scale, int T, int V)
+void LG_K(cross_entropy)(float *loss, float *dlogits, const float *logits, const int32_t *target,
+                         float scale, int T, int V)
 {
     for (int t = 0; t < T; t++) {
         const float *x = logits + (size_t)t * (size_t)V;

@@ -19,8 +19,8 @@ struct LG__TABLE {
     /* P <- B, where B[k,n] is b[k*rs + n*cs]. */
     void (*pack)(real *P, const real *b, size_t rs, size_t cs, int K, int N);
     /* c[M,N] = a[M,K] B[K,N] (+ bias[N]) (+ c if add). bias may be NULL. */
-    void (*gemm)(real *c, size_t ldc, const real *a, size_t lda, const real *P,
-                 const real *bias, int M, int N, int K, int add);
+    void (*gemm)(real *c, size_t ldc, const real *a, size_t lda, const real *P, const real *bias,
+                 int M, int N, int K, int add);
     /* c[M,N] = sum_r a[r,m] b[r,n] (+ c if add): the gradient of a weight.
      * scratch has gemm_tn_scratch(M, N, R) reals. */
     size_t (*gemm_tn_scratch)(int M, int N, int R);
@@ -43,8 +43,8 @@ struct LG__TABLE {
     /* out = x * rstd * w, rstd = 1/sqrt(mean of x^2 + eps); w may be NULL. dx +=, dw +=. */
     void (*rmsnorm_forward)(real *out, real *rstd, const real *x, const real *w, int T, int C,
                             real eps);
-    void (*rmsnorm_backward)(real *dx, real *dw, const real *dout, const real *x,
-                             const real *rstd, const real *w, int T, int C);
+    void (*rmsnorm_backward)(real *dx, real *dw, const real *dout, const real *x, const real *rstd,
+                             const real *w, int T, int C);
 
     /* -- activations, n elements. exact: x Phi(x); tanh_form: x/2 (1 + tanh(s (x + c x^3))),
      * s = sqrt(2/pi), c = 0.044715. dx =; dx may be dout. */
@@ -57,8 +57,8 @@ struct LG__TABLE {
     /* -- rotary, in place: for each of T rows and H heads (head h at x[t*ld + h*D]) and
      * i < R/2: (x_i, x_{i+R/2}) <- (x_i c - x_{i+R/2} s, x_{i+R/2} c + x_i s) with
      * c = cos[t*R/2 + i], s = sign * sin[t*R/2 + i]. sign -1 is the backward pass. */
-    void (*rotary)(real *x, size_t ld, const real *cos, const real *sin, int T, int H, int D,
-                   int R, int sign);
+    void (*rotary)(real *x, size_t ld, const real *cos, const real *sin, int T, int H, int D, int R,
+                   int sign);
 
     /* -- full attention, a block of scores s[nq, nk] (rows lds apart), online softmax.
      * Row i sees the first seen[i] keys of the block (0..nk). In: running max m (-inf at
@@ -74,8 +74,7 @@ struct LG__TABLE {
     void (*softmax_block_backward)(real *ds, real *s, size_t lds, const real *lse,
                                    const real *delta, const int *seen, int nq, int nk);
     /* out[i] = sum_c a[i,c] b[i,c]. */
-    void (*dot_rows)(real *out, const real *a, size_t lda, const real *b, size_t ldb, int T,
-                     int C);
+    void (*dot_rows)(real *out, const real *a, size_t lda, const real *b, size_t ldb, int T, int C);
 
     /* -- rows of weights in one pass, sums of the forward in the order of the keys; T rows of
      * n >= 1.
@@ -92,18 +91,18 @@ struct LG__TABLE {
      * [.., R/2] (unused when R = 0): s[h,j] = scale * q_h . Rot(turn j) k_jh, Rot as in
      * `rotary`. scratch: 2*D reals. */
     void (*window_scores)(real *s, const real *q, const real *k, size_t ld, const int *key,
-                          const int *turn, const real *cos, const real *sin, int n, int H,
-                          int D, int R, real scale, real *scratch);
+                          const int *turn, const real *cos, const real *sin, int n, int H, int D,
+                          int R, real scale, real *scratch);
     /* dq += , dk +=. */
-    void (*window_scores_backward)(real *dq, real *dk, const real *ds, const real *q,
-                                   const real *k, size_t ld, const int *key, const int *turn,
-                                   const real *cos, const real *sin, int n, int H, int D, int R,
-                                   real scale, real *scratch);
+    void (*window_scores_backward)(real *dq, real *dk, const real *ds, const real *q, const real *k,
+                                   size_t ld, const int *key, const int *turn, const real *cos,
+                                   const real *sin, int n, int H, int D, int R, real scale,
+                                   real *scratch);
     /* out[h,:] = sum_j p[h,j] v_jh, in the order of the keys. Backward: dp =, dv +=. */
-    void (*window_mix)(real *out, const real *p, const real *v, size_t ld, const int *key,
-                       int n, int H, int D);
-    void (*window_mix_backward)(real *dp, real *dv, const real *dout, const real *p,
-                                const real *v, size_t ld, const int *key, int n, int H, int D);
+    void (*window_mix)(real *out, const real *p, const real *v, size_t ld, const int *key, int n,
+                       int H, int D);
+    void (*window_mix_backward)(real *dp, real *dv, const real *dout, const real *p, const real *v,
+                                size_t ld, const int *key, int n, int H, int D);
 
     /* -- loss. loss[t] = log sum exp logits[t,:] - logits[t,target], 0 where target < 0;
      * dlogits = scale * (softmax - onehot), 0 where target < 0; may be in place of logits;

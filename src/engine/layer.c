@@ -74,15 +74,13 @@ void lg__layer_keys(const struct lg_model *m, const struct lg__layer *l, const s
     turn(m, a->kv, 2 * (size_t)m->config.width, a->cos, a->sin, a->M, 1);
 }
 
-void lg__layer_query(const struct lg_model *m, const struct lg__layer *l,
-                     const struct lg__acts *a)
+void lg__layer_query(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
 {
     lg__linear_forward(m, &l->q, a->q, a->h1q, a->Mq, 0);
     turn(m, a->q, (size_t)m->config.width, a->cosq, a->sinq, a->Mq, 1);
 }
 
-void lg__layer_after(const struct lg_model *m, const struct lg__layer *l,
-                     const struct lg__acts *a)
+void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
 {
     const lg_model_config *c = &m->config;
     size_t bytes = (size_t)a->Mq * (size_t)c->width * sizeof(float);
@@ -99,8 +97,7 @@ void lg__layer_after(const struct lg_model *m, const struct lg__layer *l,
     if (c->act == LG_ACT_SWIGLU)
         m->k->swiglu_forward(a->act, a->up, a->Mq, m->F);
     else
-        m->k->gelu_forward(a->act, a->up, (size_t)a->Mq * (size_t)m->F,
-                           c->act == LG_ACT_GELU_TANH);
+        m->k->gelu_forward(a->act, a->up, (size_t)a->Mq * (size_t)m->F, c->act == LG_ACT_GELU_TANH);
     lg__linear_forward(m, &l->down, a->out, a->act, a->Mq, 1);
 }
 

@@ -14,18 +14,18 @@
 /* What one layer makes of M rows, of which Mq are queries. */
 struct lg__acts {
     int M, Mq;
-    float *x;                   /* [M, C] enters */
-    float *h1, *mean1, *rstd1;  /* [M, C], [M] */
-    float *kv;                  /* [M, 2C] */
-    float *xq, *h1q;            /* [Mq, C]: rows of x, h1; the same pointers if all are queries */
-    float *q;                   /* [Mq, C] */
-    float *att, *lse;           /* [Mq, C], [Mq, H] */
-    float *x2;                  /* [Mq, C] sequential only */
-    float *h2, *mean2, *rstd2;  /* [Mq, C], [Mq] */
-    float *up, *act;            /* [Mq, U], [Mq, F] */
-    float *out;                 /* [Mq, C] leaves */
-    const float *cos, *sin;     /* [M, R/2]; NULL: nothing is turned here */
-    const float *cosq, *sinq;   /* [Mq, R/2] */
+    float *x;                  /* [M, C] enters */
+    float *h1, *mean1, *rstd1; /* [M, C], [M] */
+    float *kv;                 /* [M, 2C] */
+    float *xq, *h1q;           /* [Mq, C]: rows of x, h1; the same pointers if all are queries */
+    float *q;                  /* [Mq, C] */
+    float *att, *lse;          /* [Mq, C], [Mq, H] */
+    float *x2;                 /* [Mq, C] sequential only */
+    float *h2, *mean2, *rstd2; /* [Mq, C], [Mq] */
+    float *up, *act;           /* [Mq, U], [Mq, F] */
+    float *out;                /* [Mq, C] leaves */
+    const float *cos, *sin;    /* [M, R/2]; NULL: nothing is turned here */
+    const float *cosq, *sinq;  /* [Mq, R/2] */
 };
 
 void lg__norm_forward(const struct lg_model *m, struct lg__norm_at n, float *out, float *mean,
@@ -34,22 +34,20 @@ void lg__linear_forward(const struct lg_model *m, const struct lg__linear *l, fl
                         const float *x, int T, int add);
 
 void lg__layer_keys(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a);
-void lg__layer_query(const struct lg_model *m, const struct lg__layer *l,
-                     const struct lg__acts *a);
-void lg__layer_after(const struct lg_model *m, const struct lg__layer *l,
-                     const struct lg__acts *a);
+void lg__layer_query(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a);
+void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a);
 
 /* Gradients. grad is laid out as params; `first` says that it holds nothing yet in the
  * matrices (they are overwritten; vectors are always added to). */
 struct lg__backward {
     float *grad;
     int first;
-    float *d;              /* [Mq, C] in: gradient of out; after: of xq */
-    float *dh;             /* [M, C] */
-    float *dup, *dact;     /* [Mq, U], [Mq, F] */
-    float *datt, *dq;      /* [Mq, C] */
-    float *dkv;            /* [M, 2C] */
-    float *tn;             /* scratch of gemm_tn */
+    float *d;          /* [Mq, C] in: gradient of out; after: of xq */
+    float *dh;         /* [M, C] */
+    float *dup, *dact; /* [Mq, U], [Mq, F] */
+    float *datt, *dq;  /* [Mq, C] */
+    float *dkv;        /* [M, 2C] */
+    float *tn;         /* scratch of gemm_tn */
 };
 
 void lg__norm_backward(const struct lg_model *m, struct lg__norm_at n, float *grad, float *dx,

@@ -59,8 +59,7 @@ static int check_config(const lg_model_config *c, lg_error *err)
         (e = range(err, "vocab", c->vocab, 1, 1 << 24)) ||
         (e = range(err, "layers", c->layers, 1, 1000)) ||
         (e = range(err, "width", c->width, 1, 1 << 16)) ||
-        (e = range(err, "heads", c->heads, 1, 1024)) ||
-        (e = range(err, "ff", c->ff, 0, 1 << 18)) ||
+        (e = range(err, "heads", c->heads, 1, 1024)) || (e = range(err, "ff", c->ff, 0, 1 << 18)) ||
         (e = range(err, "norm", c->norm, LG_NORM_LAYER, LG_NORM_RMS)) ||
         (e = range(err, "act", c->act, LG_ACT_GELU, LG_ACT_SWIGLU)) ||
         (e = range(err, "span", c->span, LG_SPAN_FULL, LG_SPAN_WINDOW)) ||
@@ -316,7 +315,6 @@ int lg_model_param_find(const lg_model *m, const char *name)
 int64_t lg_model_param_total(const lg_model *m)
 {
     int64_t n = 0;
-    for (int i = 0; i < m->tensor_count; i++)
-        n += (int64_t)m->tensors[i].rows * m->tensors[i].cols;
+    for (int i = 0; i < m->tensor_count; i++) n += (int64_t)m->tensors[i].rows * m->tensors[i].cols;
     return n;
 }

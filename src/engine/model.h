@@ -44,10 +44,10 @@ struct lg_model {
     lg_model_config config;
     const struct lg__kernels *k;
     const struct lg__encoding *encoding;
-    int D;  /* head width */
-    int R;  /* rotated dimensions of a head */
-    int F;  /* feed-forward width */
-    int U;  /* columns of `up`: F, or 2F when gated */
+    int D; /* head width */
+    int R; /* rotated dimensions of a head */
+    int F; /* feed-forward width */
+    int U; /* columns of `up`: F, or 2F when gated */
 
     struct lg__tensor *tensors;
     int tensor_count;

@@ -11,12 +11,12 @@ struct run {
     const lg_batch *b;
     const struct lg__shard *s;
     struct lg__pass *p;
-    int r0;               /* the shard's first row in the batch */
-    int all;              /* every row is wanted */
+    int r0;                /* the shard's first row in the batch */
+    int all;               /* every row is wanted */
     struct lg__acts *acts; /* one a layer */
-    int *iota;            /* 0, 1, 2, .. */
-    int *row, *at;        /* [wanted] row in the shard; place in its sequence */
-    int *first_wanted;    /* [count + 1] index into row of each sequence's first */
+    int *iota;             /* 0, 1, 2, .. */
+    int *row, *at;         /* [wanted] row in the shard; place in its sequence */
+    int *first_wanted;     /* [count + 1] index into row of each sequence's first */
     int32_t *target, *id_target;
     float *cos, *sin, *cosq, *sinq;
     float *packed, *scratch; /* attention */
@@ -50,7 +50,7 @@ static size_t carve(struct run *r, float *base)
     size_t H = (size_t)c->heads, turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
     size_t blocks = ((size_t)r->s->longest + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
     r->all = r->s->rows == r->s->wanted;
-#define CARVE(to, type, count) \
+#define CARVE(to, type, count)                                                                     \
     ((to) = base ? (type *)(void *)(base + at) : NULL, at += up16((count) * sizeof(type) / 4))
     CARVE(r->acts, struct lg__acts, (size_t)c->layers);
     CARVE(r->iota, int, M);
@@ -86,7 +86,7 @@ static size_t carve(struct run *r, float *base)
         CARVE(a->q, float, Q *C);
         CARVE(a->att, float, Q *C);
         CARVE(a->lse, float, Q *H);
-        CARVE(a->x2, float, c->parallel ? 0 : Q * C);
+        CARVE(a->x2, float, c->parallel ? 0 : Q *C);
         CARVE(a->h2, float, Q *C);
         CARVE(a->mean2, float, Q);
         CARVE(a->rstd2, float, Q);
@@ -260,8 +260,7 @@ static void forward(const struct run *r)
         attend(r, l);
         lg__layer_after(m, &m->layers[l], a);
     }
-    lg__norm_forward(m, m->final_norm, r->final, r->mean, r->rstd, r->acts[last].out,
-                     r->s->wanted);
+    lg__norm_forward(m, m->final_norm, r->final, r->mean, r->rstd, r->acts[last].out, r->s->wanted);
 }
 
 int lg__count_right(const float *logits, const int32_t *target, int n, int V)
@@ -314,8 +313,8 @@ static void backward(struct run *r)
 }
 
 void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
-                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
-                  float scale, float id_scale, struct lg__losses *losses)
+                  const lg_batch *b, const struct lg__shard *s, float *grad, int first, float scale,
+                  float id_scale, struct lg__losses *losses)
 {
     struct run r = {.m = m, .b = b, .s = s, .p = p, .r0 = b->offsets[s->first]};
     carve(&r, p->arena.data);

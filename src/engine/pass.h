@@ -37,8 +37,8 @@ void lg__pass_free(struct lg__pass *p);
 /* Adds the shard's gradients to grad (overwrites its matrices if `first`) and its sums to
  * losses. scale, id_scale: weight of one position's loss in the whole. */
 void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
-                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
-                  float scale, float id_scale, struct lg__losses *losses);
+                  const lg_batch *b, const struct lg__shard *s, float *grad, int first, float scale,
+                  float id_scale, struct lg__losses *losses);
 
 /* Argmaxes that are the target, over n rows of logits [n, V]; targets below 0 do not count. */
 int lg__count_right(const float *logits, const int32_t *target, int n, int V);

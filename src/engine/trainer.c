@@ -11,8 +11,8 @@
 #include "pass.h"
 
 enum {
-    SHARD_ROWS = 512,  /* a shard is closed at this many rows */
-    CHUNK = 1 << 15,   /* parameters that a thread takes at a time */
+    SHARD_ROWS = 512, /* a shard is closed at this many rows */
+    CHUNK = 1 << 15,  /* parameters that a thread takes at a time */
     MOST_GROUPS = 64
 };
 
@@ -28,8 +28,8 @@ struct lg_trainer {
     struct lg__pool *pool;
     int64_t step;
     float *moment1, *moment2, *grad;
-    float *blocks;    /* [groups, m->size] */
-    double *squares;  /* one a chunk */
+    float *blocks;              /* [groups, m->size] */
+    double *squares;            /* one a chunk */
     unsigned char *overwritten; /* [tensors] a matmul's gradient overwrites it */
     struct lg__turns turns;
     struct lg__pass *passes; /* one a thread */

@@ -170,9 +170,9 @@ LG_INLINE vf v_sigmoid(vf x) { return v_set(1.0f) / (v_set(1.0f) + v_exp(-x)); }
 
 /* r[0..W-1] as rows of a W x W matrix, transposed: log2 W perfect shuffles of the rows. */
 #if LG_W == 16
-#define LG__LOW(a, b) \
+#define LG__LOW(a, b)                                                                              \
     __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define LG__HIGH(a, b) \
+#define LG__HIGH(a, b)                                                                             \
     __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #elif LG_W == 8
 #define LG__LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)

@@ -21,41 +21,110 @@ struct bench {
 
 #define N ((size_t)T * F)
 
-static void gemm_up(struct bench *b) { b->k->gemm(b->x[0], F, b->x[1], C, b->packed, b->small[0], T, F, C, 0); }
-static void gemm_down(struct bench *b) { b->k->gemm(b->x[0], C, b->x[1], F, b->packed, NULL, T, C, F, 1); }
-static void gemm_one(struct bench *b) { b->k->gemm(b->x[0], F, b->x[1], C, b->packed, NULL, 1, F, C, 0); }
-static void gemm_tn(struct bench *b) { b->k->gemm_tn(b->x[0], C, b->x[1], F, b->x[2], C, F, C, T, 1, b->scratch); }
+static void gemm_up(struct bench *b)
+{
+    b->k->gemm(b->x[0], F, b->x[1], C, b->packed, b->small[0], T, F, C, 0);
+}
+static void gemm_down(struct bench *b)
+{
+    b->k->gemm(b->x[0], C, b->x[1], F, b->packed, NULL, T, C, F, 1);
+}
+static void gemm_one(struct bench *b)
+{
+    b->k->gemm(b->x[0], F, b->x[1], C, b->packed, NULL, 1, F, C, 0);
+}
+static void gemm_tn(struct bench *b)
+{
+    b->k->gemm_tn(b->x[0], C, b->x[1], F, b->x[2], C, F, C, T, 1, b->scratch);
+}
 static void pack_y(struct bench *b) { b->k->pack(b->packed, b->x[1], 1, C, C, F); }
 static void pack_dx(struct bench *b) { b->k->pack(b->packed, b->x[1], C, 1, F, C); }
 static void sum_rows(struct bench *b) { b->k->sum_rows(b->x[0], b->x[1], T, F); }
 static void embed(struct bench *b) { b->k->embed_forward(b->x[0], b->x[1], b->token, T, C); }
 static void embed_back(struct bench *b) { b->k->embed_backward(b->x[0], b->x[1], b->token, T, C); }
-static void layernorm(struct bench *b) { b->k->layernorm_forward(b->x[0], b->small[0], b->small[1], b->x[1], b->small[2], b->small[3], T, C, 1e-5f); }
-static void layernorm_back(struct bench *b) { b->k->layernorm_backward(b->x[0], b->x[4], b->x[5], b->x[1], b->x[2], b->small[0], b->small[1], b->small[2], T, C); }
-static void rmsnorm(struct bench *b) { b->k->rmsnorm_forward(b->x[0], b->small[1], b->x[1], b->small[2], T, C, 1e-5f); }
-static void rmsnorm_back(struct bench *b) { b->k->rmsnorm_backward(b->x[0], b->x[4], b->x[1], b->x[2], b->small[1], b->small[2], T, C); }
+static void layernorm(struct bench *b)
+{
+    b->k->layernorm_forward(b->x[0], b->small[0], b->small[1], b->x[1], b->small[2], b->small[3], T,
+                            C, 1e-5f);
+}
+static void layernorm_back(struct bench *b)
+{
+    b->k->layernorm_backward(b->x[0], b->x[4], b->x[5], b->x[1], b->x[2], b->small[0], b->small[1],
+                             b->small[2], T, C);
+}
+static void rmsnorm(struct bench *b)
+{
+    b->k->rmsnorm_forward(b->x[0], b->small[1], b->x[1], b->small[2], T, C, 1e-5f);
+}
+static void rmsnorm_back(struct bench *b)
+{
+    b->k->rmsnorm_backward(b->x[0], b->x[4], b->x[1], b->x[2], b->small[1], b->small[2], T, C);
+}
 static void gelu(struct bench *b) { b->k->gelu_forward(b->x[0], b->x[1], N, 0); }
 static void gelu_back(struct bench *b) { b->k->gelu_backward(b->x[0], b->x[1], b->x[2], N, 0); }
 static void gelu_tanh(struct bench *b) { b->k->gelu_forward(b->x[0], b->x[1], N, 1); }
 static void swiglu(struct bench *b) { b->k->swiglu_forward(b->x[0], b->x[1], T, F); }
 static void swiglu_back(struct bench *b) { b->k->swiglu_backward(b->x[0], b->x[2], b->x[1], T, F); }
 static void rotary(struct bench *b) { b->k->rotary(b->x[0], C, b->x[1], b->x[2], T, H, D, D, 1); }
-static void softmax_block(struct bench *b) { b->k->softmax_block(b->x[0], KEYS, b->small[0], b->small[1], b->small[2], b->seen, Q, KEYS); }
-static void softmax_block_back(struct bench *b) { b->k->softmax_block_backward(b->x[0], b->x[1], KEYS, b->small[2], b->small[3], b->seen, Q, KEYS); }
+static void softmax_block(struct bench *b)
+{
+    b->k->softmax_block(b->x[0], KEYS, b->small[0], b->small[1], b->small[2], b->seen, Q, KEYS);
+}
+static void softmax_block_back(struct bench *b)
+{
+    b->k->softmax_block_backward(b->x[0], b->x[1], KEYS, b->small[2], b->small[3], b->seen, Q,
+                                 KEYS);
+}
 static void scale_rows(struct bench *b) { b->k->scale_rows(b->x[0], C, b->small[2], Q, D); }
 static void dot_rows(struct bench *b) { b->k->dot_rows(b->small[0], b->x[1], C, b->x[2], C, T, C); }
 static void softmax_rows(struct bench *b) { b->k->softmax_rows(b->x[0], Q, KEYS); }
-static void softmax_rows_back(struct bench *b) { b->k->softmax_rows_backward(b->x[0], b->x[1], Q, KEYS); }
+static void softmax_rows_back(struct bench *b)
+{
+    b->k->softmax_rows_backward(b->x[0], b->x[1], Q, KEYS);
+}
 static void entmax(struct bench *b) { b->k->entmax15_rows(b->x[0], Q, KEYS); }
-static void entmax_back(struct bench *b) { b->k->entmax15_rows_backward(b->x[0], b->x[1], Q, KEYS); }
-static void window_scores(struct bench *b) { b->k->window_scores(b->x[0], b->x[1], b->x[2], 2 * C, b->key, b->turn, b->x[3], b->x[4], WIN, H, D, D, 0.2f, b->scratch); }
-static void window_scores_back(struct bench *b) { b->k->window_scores_backward(b->x[0], b->x[5], b->small[0], b->x[1], b->x[2], 2 * C, b->key, b->turn, b->x[3], b->x[4], WIN, H, D, D, 0.2f, b->scratch); }
-static void window_mix(struct bench *b) { b->k->window_mix(b->x[0], b->small[0], b->x[2], 2 * C, b->key, WIN, H, D); }
-static void window_mix_back(struct bench *b) { b->k->window_mix_backward(b->x[0], b->x[5], b->x[1], b->small[0], b->x[2], 2 * C, b->key, WIN, H, D); }
-static void cross_entropy(struct bench *b) { b->k->cross_entropy(b->x[0], b->x[1], b->x[2], b->token, 1.0f, T, C); }
-static void sum_tree(struct bench *b) { b->k->sum_tree(b->x[0], (const float *const[8]){b->x[1], b->x[2], b->x[3], b->x[4], b->x[1], b->x[2], b->x[3], b->x[4]}, 8, N); }
-static void sum_squares(struct bench *b) { b->small[0][0] = (float)b->k->sum_squares(b->x[1], N) * 0.0f + 0.1f; }
-static void adamw(struct bench *b) { b->k->adamw(b->x[0], b->x[1], b->x[2], b->x[3], N, 0.0f, 0.1f, 0.9f, 0.999f, 1e-8f, 1.0f, 1.0f); }
+static void entmax_back(struct bench *b)
+{
+    b->k->entmax15_rows_backward(b->x[0], b->x[1], Q, KEYS);
+}
+static void window_scores(struct bench *b)
+{
+    b->k->window_scores(b->x[0], b->x[1], b->x[2], 2 * C, b->key, b->turn, b->x[3], b->x[4], WIN, H,
+                        D, D, 0.2f, b->scratch);
+}
+static void window_scores_back(struct bench *b)
+{
+    b->k->window_scores_backward(b->x[0], b->x[5], b->small[0], b->x[1], b->x[2], 2 * C, b->key,
+                                 b->turn, b->x[3], b->x[4], WIN, H, D, D, 0.2f, b->scratch);
+}
+static void window_mix(struct bench *b)
+{
+    b->k->window_mix(b->x[0], b->small[0], b->x[2], 2 * C, b->key, WIN, H, D);
+}
+static void window_mix_back(struct bench *b)
+{
+    b->k->window_mix_backward(b->x[0], b->x[5], b->x[1], b->small[0], b->x[2], 2 * C, b->key, WIN,
+                              H, D);
+}
+static void cross_entropy(struct bench *b)
+{
+    b->k->cross_entropy(b->x[0], b->x[1], b->x[2], b->token, 1.0f, T, C);
+}
+static void sum_tree(struct bench *b)
+{
+    b->k->sum_tree(b->x[0],
+                   (const float *const[8]){b->x[1], b->x[2], b->x[3], b->x[4], b->x[1], b->x[2],
+                                           b->x[3], b->x[4]},
+                   8, N);
+}
+static void sum_squares(struct bench *b)
+{
+    b->small[0][0] = (float)b->k->sum_squares(b->x[1], N) * 0.0f + 0.1f;
+}
+static void adamw(struct bench *b)
+{
+    b->k->adamw(b->x[0], b->x[1], b->x[2], b->x[3], N, 0.0f, 0.1f, 0.9f, 0.999f, 1e-8f, 1.0f, 1.0f);
+}
 static void scale(struct bench *b) { b->k->scale(b->x[0], 1.0f, N); }
 static void add(struct bench *b) { b->k->add(b->x[0], b->x[1], N); }
 
@@ -64,10 +133,10 @@ static const struct row {
     void (*run)(struct bench *);
     double flops, floats; /* of one call */
 } rows[] = {
-    {"gemm 400x1024x256", gemm_up, 2.0 * T * F * C, T *(F + C) + F * C},
-    {"gemm 400x256x1024", gemm_down, 2.0 * T * F * C, T *(F + 2 * C) + F * C},
-    {"gemm 1x1024x256", gemm_one, 2.0 * F * C, F *C},
-    {"gemm_tn 1024x256x400", gemm_tn, 2.0 * T * F * C, T *(F + C) + 2 * F * C},
+    {"gemm 400x1024x256", gemm_up, 2.0 * T *F *C, T *(F + C) + F *C},
+    {"gemm 400x256x1024", gemm_down, 2.0 * T *F *C, T *(F + 2 * C) + F *C},
+    {"gemm 1x1024x256", gemm_one, 2.0 * F *C, F *C},
+    {"gemm_tn 1024x256x400", gemm_tn, 2.0 * T *F *C, T *(F + C) + 2 * F *C},
     {"pack 256x1024", pack_y, 0, 2.0 * F *C},
     {"pack 1024x256", pack_dx, 0, 2.0 * F *C},
     {"sum_rows", sum_rows, (double)T *F, T *F},

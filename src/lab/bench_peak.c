@@ -68,8 +68,8 @@ static const char *core_type(void)
 
 static int openblas_gemm(struct lg__peak *p, int threads)
 {
-    static void (*gemm)(int, int, int, int, int, int, float, const float *, int, const float *,
-                        int, float, float *, int);
+    static void (*gemm)(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                        float, float *, int);
     static void (*set_threads)(int);
     if (!gemm) {
         if (core_type()) setenv("OPENBLAS_CORETYPE", core_type(), 0);
@@ -174,8 +174,7 @@ double lg__peak_all(struct lg__peak *p, double seconds)
     return best;
 }
 
-int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *context,
-                  lg_error *err)
+int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err)
 {
     struct lg__peak p;
     int code = lg__peak_init(&p, o->threads, err);

@@ -186,8 +186,7 @@ int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *cont
     }
     lg__peak_clear(&p);
     if (!code && !found)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "no shape has '%s' in its name; the first is '%s'", o->shape,
-                        shapes[0].name);
+        return lg__fail(err, LG_ERROR_ARGUMENT, "no shape has '%s' in its name; the first is '%s'",
+                        o->shape, shapes[0].name);
     return code;
 }
