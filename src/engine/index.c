@@ -8,18 +8,17 @@ struct lg__bucket {
     int first, last, count;
 };
 
-static unsigned hash(int32_t id, int slots)
-{
-    return ((uint32_t)id * 2654435769u ^ (uint32_t)id >> 15) & (unsigned)(slots - 1);
-}
-
-/* The slot that holds the ID, or the empty one where it would go. */
+/* The slot that holds the ID, or the empty one where it would go. The first try is the ID
+ * itself, so that a walk along the columns stays in the cache; the next ones are steps of
+ * the ID's own, so that no run of full slots is ever walked through. The step is odd and the
+ * slots are a power of two, at most half full: every slot is reached, two tries on average. */
 static unsigned probe(const struct lg__index *x, int32_t id)
 {
     const int *slot = x->slot.data;
     const struct lg__bucket *b = x->bucket.data;
-    unsigned at = hash(id, x->slots);
-    while (slot[at] && b[slot[at] - 1].id != id) at = (at + 1) & (unsigned)(x->slots - 1);
+    unsigned last = (unsigned)(x->slots - 1), at = (unsigned)id & last;
+    unsigned step = (unsigned)id * 2654435769u >> 7 | 1;
+    while (slot[at] && b[slot[at] - 1].id != id) at = (at + step) & last;
     return at;
 }
 

@@ -19,7 +19,7 @@ static int thorough;
 
 enum { MOST_LENGTH = 1000, MOST_SEQUENCES = 12, MOST_TOLD = 6 };
 static const int all_lengths[] = {1, 2, 127, 128, 129, 300, 1000, 23, 24, 25, 479, 481};
-static const int few_lengths[] = {1, 2, 127, 128, 129, 25, 300};
+static const int few_lengths[] = {1, 2, 127, 128, 129, 25};
 
 /* ---- Models ------------------------------------------------------------------------ */
 
@@ -300,7 +300,7 @@ static void a_row_is_the_same_in_any_batch(void **state)
             in_a_batch(&k, x, n, &r, threads, 0);
             if (threads % 2 == 0) in_a_batch(&k, x, n, &r, threads, 1);
         }
-        assert_true(k.compared > 1000);
+        assert_true(k.compared > 800);
         differ += k.differ;
         lg_model_free(m);
     }
