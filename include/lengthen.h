@@ -277,10 +277,11 @@ typedef struct lg_bench_row {
     double peak;         /* step: GFLOPS of the best library, the larger of before and after */
     double peak_share;   /* step: gflops / peak */
     double peak_drift;   /* step: how far the peaks before and after differ, 0.1 is 10% */
-    /* step: PyTorch's tokens/s, 0 if not measured: as it comes; with the kernels of this CPU
-     * (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY); with its threads and memory set up as well. */
-    double torch, torch_tuned, torch_tuned_more;
-    double ratio_torch, ratio_torch_tuned, ratio_torch_tuned_more; /* ours / theirs */
+    /* step: PyTorch's tokens/s, 0 if not measured: without any setting; with the kernels of
+     * this CPU chosen (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY) on all cores; the fastest of
+     * every way that bench/torch_step.py knows. */
+    double torch, torch_cpu, torch_tuned;
+    double ratio_torch, ratio_torch_cpu, ratio_torch_tuned; /* ours / theirs */
 } lg_bench_row;
 
 typedef struct lg_bench_options {

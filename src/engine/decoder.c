@@ -314,11 +314,11 @@ int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%d prompts for a decoder of %d sequences; make a larger one",
                         prompts->sequences, d->most);
+    d->sequences = 0; /* until all prompts are read */
     for (int s = 0; s < d->most; s++) {
         d->seq[s].length = 0;
         if ((code = lg__index_reset(&d->seq[s].index, 1, err))) return code;
     }
-    d->sequences = prompts->sequences;
     for (int s = 0; s < prompts->sequences; s++)
         for (int r = prompts->offsets[s]; r < prompts->offsets[s + 1]; r += PROMPT_ROWS) {
             int left = prompts->offsets[s + 1] - r;
@@ -326,6 +326,7 @@ int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err)
             code = advance(d, 1, d->parts[0].n, prompts->tokens + r, prompts->ids + r, err);
             if (code) return code;
         }
+    d->sequences = prompts->sequences;
     return 0;
 }
 
@@ -337,7 +338,9 @@ int lg_decoder_step(lg_decoder *d, const int32_t *tokens, const int32_t *ids, lg
                         "the decoder has no sequences; call lg_decoder_start first");
     for (int s = 0; s < d->sequences; s++) {
         if (tokens[s] == LG_NONE) continue;
-        if ((code = lg__check_token(d->m, tokens[s], ids[s], err))) return code;
+        lg_error why;
+        if ((code = lg__check_token(d->m, tokens[s], ids[s], &why)))
+            return lg__fail(err, code, "sequence %d: %s", s, why.text);
         d->parts[n] = (struct part){s, 1};
         d->tokens[n] = tokens[s];
         d->ids[n++] = ids[s];

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
+enum { MOST_TOKENS = 1 << 30 };
+
 struct lg__bucket {
     int32_t id;
     int first, last, count;
@@ -16,7 +20,7 @@ static unsigned probe(const struct lg__index *x, int32_t id)
 {
     const int *slot = x->slot.data;
     const struct lg__bucket *b = x->bucket.data;
-    unsigned last = (unsigned)(x->slots - 1), at = (unsigned)id & last;
+    unsigned last = x->slots - 1, at = (unsigned)id & last;
     unsigned step = (unsigned)id * 2654435769u >> 7 | 1;
     while (slot[at] && b[slot[at] - 1].id != id) at = (at + step) & last;
     return at;
@@ -25,9 +29,12 @@ static unsigned probe(const struct lg__index *x, int32_t id)
 int lg__index_reserve(struct lg__index *x, int n, lg_error *err)
 {
     if (n <= x->room_tokens) return 0;
+    if (n > MOST_TOKENS)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "a sequence of %d tokens; with span window there may be %d", n,
+                        MOST_TOKENS);
     int64_t room = x->room_tokens ? x->room_tokens : 64;
     while (room < n) room *= 2;
-    if (room > INT32_MAX / 2) room = n;
     int64_t slots = 128;
     while (slots < 2 * room) slots *= 2;
     int e;
@@ -37,7 +44,7 @@ int lg__index_reserve(struct lg__index *x, int n, lg_error *err)
         (e = lg__block_grow(&x->slot, (size_t)slots * sizeof(int), 1, "an index", err)))
         return e;
     x->room_tokens = (int)room;
-    x->slots = (int)slots;
+    x->slots = (unsigned)slots;
     memset(x->slot.data, 0, (size_t)slots * sizeof(int));
     const struct lg__bucket *b = x->bucket.data;
     for (int i = 0; i < x->buckets; i++) ((int *)x->slot.data)[probe(x, b[i].id)] = i + 1;

@@ -10,10 +10,11 @@ struct lg__index {
     int tokens;  /* added so far */
     int buckets; /* distinct IDs */
     int most;    /* tokens of the fullest bucket */
-    int room_tokens, slots;
+    int room_tokens;
+    unsigned slots;
     struct lg__block next;   /* int [tokens]: the next token with the same ID, or -1 */
     struct lg__block bucket; /* struct lg__bucket [buckets] */
-    struct lg__block slot;   /* int [slots], a power of two: hash of an ID -> bucket + 1 */
+    struct lg__block slot;   /* int [slots], a power of two: ID -> bucket + 1 */
 };
 
 /* Forgets all tokens and makes room for n, so that adding them cannot fail. */

@@ -119,8 +119,8 @@ void LG_K(entmax15_rows)(float *s, int T, int n)
             tau = next;
         }
         for (int i = 0; i < n; i++) {
-            float d = s[i] - tau > 0 ? s[i] - tau : 0.0f;
-            s[i] = d * d;
+            float d = s[i] - tau;
+            s[i] = d <= 0 ? 0.0f : d * d; /* a NaN stays one */
         }
     }
 }

@@ -63,7 +63,7 @@ lg_train_options lg_train_options_default(void)
 double lg_train_lr(const lg_train_options *o, int64_t step)
 {
     double last = o->lr * o->lr_last;
-    if (step <= o->warmup) return o->lr * (double)step / o->warmup;
+    if (o->warmup > 0 && step <= o->warmup) return o->lr * (double)step / o->warmup;
     if (o->schedule == LG_SCHEDULE_CONSTANT) {
         int64_t into = step - (o->steps - o->cooldown);
         if (o->cooldown <= 0 || into <= 0) return o->lr;
