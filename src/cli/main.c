@@ -2,6 +2,7 @@
  * Exit codes: 0 done, 1 failed, 2 wrong use, 3 a check answered "no". */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -100,12 +101,25 @@ static int is_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+/* LENGTHEN_ISA names kernels that this CPU does not run, or none at all. */
+static int wrong_isa(void)
+{
+    const char *wanted = getenv("LENGTHEN_ISA");
+    if (!wanted || !*wanted || strcmp(wanted, lg_isa()) == 0) return 0;
+    fprintf(stderr,
+            "lengthen: LENGTHEN_ISA is \"%s\", which this program or this CPU does not have; "
+            "take avx512, avx2, c or naive, or unset it (then it is %s)\n",
+            wanted, lg_isa());
+    return 1;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
         return LG_EXIT_USE;
     }
+    if (wrong_isa()) return LG_EXIT_USE;
     if (is_help(argv[1]) || (strcmp(argv[1], "help") == 0 && argc == 2)) {
         print_help(stdout);
         return LG_EXIT_DONE;

@@ -137,6 +137,42 @@ static void wrong_use_ends_with_two(void **state)
     }
 }
 
+/* A measurement or a training run with other kernels than those asked for would mislead. */
+static void unknown_kernels_are_refused(void **state)
+{
+    (void)state;
+    setenv("LENGTHEN_ISA", "sse9", 1);
+    assert_int_equal(run("--version", STDERR), 2);
+    assert_prints("sse9");
+    setenv("LENGTHEN_ISA", "c", 1);
+    assert_int_equal(run("--version", BOTH), 0);
+    unsetenv("LENGTHEN_ISA");
+}
+
+/* Every value is looked at before any measuring starts. */
+static void bench_refuses_bad_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *named;
+    } cases[] = {{"bench --only sheep", "sheep"},
+                 {"bench --seconds never", "never"},
+                 {"bench --threads 0", "\"0\""},
+                 {"bench --against jax", "jax"},
+                 {"bench --only step --shape w7", "w7"},
+                 {"bench now", "now"},
+                 {"demo --seed -1", "-1"},
+                 {"demo --seed x", "x"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run(cases[i].arguments, STDERR), 2);
+        assert_prints(cases[i].named);
+        assert_int_equal(run(cases[i].arguments, STDOUT), 2);
+        assert_string_equal(out, "");
+    }
+    assert_int_equal(run("bench --against torch --python /no/such/python", STDERR), 1);
+    assert_prints("apt-get install python3-torch");
+}
+
 static void lost_output_is_a_failure(void **state)
 {
     (void)state;
@@ -152,6 +188,8 @@ int main(void)
         cmocka_unit_test(each_command_has_help),
         cmocka_unit_test(an_unknown_command_gets_a_suggestion),
         cmocka_unit_test(wrong_use_ends_with_two),
+        cmocka_unit_test(unknown_kernels_are_refused),
+        cmocka_unit_test(bench_refuses_bad_values),
         cmocka_unit_test(lost_output_is_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
