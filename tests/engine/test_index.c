@@ -3,6 +3,8 @@
  * IDs repeat, are far apart, unsorted and reach 2^31 - 1; the index grows while it is used. */
 #include "engine/helper.h"
 
+#include <time.h>
+
 #include "engine/index.h"
 
 /* The definition, in index.h's order: by difference, then by place. */
@@ -159,6 +161,37 @@ static void no_memory_leaves_it_as_it_was(void **state)
     assert_int_equal(failures, 3); /* next, bucket, slot */
 }
 
+/* Processor time to add n tokens with IDs in two runs, the second `apart` behind the first,
+ * and to look each up again. */
+static double time_of_runs(int n, int32_t apart)
+{
+    struct lg__index x = {0};
+    int key[8], turn[8], found = 0;
+    assert_int_equal(lg__index_reset(&x, n, NULL), 0);
+    clock_t start = clock();
+    for (int t = 0; t < n; t++) lg__index_add(&x, t < n / 2 ? t : apart + t - n / 2);
+    for (int t = 0; t < n; t++)
+        found += lg__index_find(&x, key, turn, n, t < n / 2 ? t : apart + t - n / 2, 0, 0);
+    double seconds = (double)(clock() - start + 1) / CLOCKS_PER_SEC;
+    assert_int_equal(found, n);
+    lg__index_free(&x);
+    return seconds;
+}
+
+/* Runs of IDs that want the same slots must not be walked through: a run laid on another with
+ * linear probing costs thousands of times a run beside it. */
+static void no_pattern_piles_up(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    double beside = time_of_runs(N, N / 2);
+    for (int shift = 15; shift < 31; shift++) {
+        double t = time_of_runs(N, (int32_t)1 << shift);
+        if (t > 100 * beside + 0.1)
+            fail_msg("runs 2^%d apart: %g s, one run: %g s", shift, t, beside);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +199,7 @@ int main(void)
         cmocka_unit_test(growing_by_one),
         cmocka_unit_test(counts),
         cmocka_unit_test(no_memory_leaves_it_as_it_was),
+        cmocka_unit_test(no_pattern_piles_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
