@@ -16,7 +16,8 @@ const char lg_cmd_bench_help[] =
     "as a share of that peak, counting useful FLOPs only.\n"
     "\n"
     "  --only peak|kernel|step  one part (the default is all three)\n"
-    "  --shape TEXT             only the step shapes with TEXT in their name (w256-l4)\n"
+    "  --shape TEXT             only the step, and of its shapes those with TEXT in their\n"
+    "                           name (w256-l4)\n"
     "  --against torch          the same step in PyTorch, in turn in the same run: without\n"
     "                           any setting (torch), with this CPU's kernels on all cores\n"
     "                           (cpu), and the fastest of all ways we know (tuned)\n"
@@ -31,7 +32,6 @@ const char lg_cmd_bench_help[] =
 struct output {
     int json;
     const char *part; /* of the last row printed */
-    int rows;
 };
 
 static void print_json(const lg_bench_row *r)
@@ -68,7 +68,6 @@ static void print_head(const lg_bench_row *r)
 static void print_row(void *context, const lg_bench_row *r)
 {
     struct output *out = context;
-    out->rows++;
     if (out->json) {
         print_json(r);
         fflush(stdout);
@@ -167,6 +166,10 @@ int lg_cmd_bench(int argc, char **argv)
         }
     if (optind < argc)
         return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[optind]);
+    if (o.shape && only && strcmp(only, "step"))
+        return lg_cli_wrong("bench", "--shape \"%s\" is for steps, but --only is %s", o.shape,
+                            only);
+    if (o.shape) only = "step"; /* a shape that is not there is then refused before any work */
     if (o.torch_script) {
         if (!find_script(script, sizeof script))
             return lg_cli_wrong("bench", "bench/torch_step.py was not found; run it from the "

@@ -159,7 +159,8 @@ static void bench_refuses_bad_values(void **state)
                  {"bench --seconds never", "never"},
                  {"bench --threads 0", "\"0\""},
                  {"bench --against jax", "jax"},
-                 {"bench --only step --shape w7", "w7"},
+                 {"bench --shape w7", "w7"},
+                 {"bench --only peak --shape w256", "w256"},
                  {"bench now", "now"},
                  {"demo --seed -1", "-1"},
                  {"demo --seed x", "x"}};

@@ -178,8 +178,8 @@ static double time_of_runs(int n, int32_t apart)
     return seconds;
 }
 
-/* Runs of IDs that want the same slots must not be walked through: a run laid on another with
- * linear probing costs thousands of times a run beside it. */
+/* Runs of IDs that want the same slots must not be walked through: with linear probing a run
+ * laid on another costs over a hundred times a run beside it. */
 static void no_pattern_piles_up(void **state)
 {
     (void)state;
