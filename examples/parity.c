@@ -106,7 +106,7 @@ int main(void)
     for (uint64_t seed = 1; seed <= 3; seed++) {
         lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
         c.vocab = VOCAB, c.layers = 2, c.width = 64, c.heads = 2, c.seed = seed;
-        c.encoding = "relative", c.span = LG_SPAN_WINDOW, c.window_lo = 0, c.window_hi = 1;
+        c.encoding = "relative", c.span = LG_SPAN_WINDOW, c.window_lo[0] = 0, c.window_hi[0] = 1;
         lg_model *m = lg_model_new(&c, &err);
         check(m != NULL);
         train(m, seed);

@@ -80,27 +80,41 @@ double lg_rng_normal(lg_rng *r);              /* mean 0, variance 1 */
 
 /* Sequences of any lengths, end to end, never padded. Sequence s is rows
  * offsets[s] .. offsets[s+1]-1. Read the fields; write them through the calls. */
+#define LG_LEVELS 3 /* most levels of IDs */
+
 typedef struct lg_batch {
     int sequences;
-    int rows;            /* tokens of all sequences together */
-    int *offsets;        /* [sequences + 1] */
-    int32_t *tokens;     /* [rows] */
-    int32_t *ids;        /* [rows] position IDs, >= 0 */
-    int32_t *targets;    /* [rows] the token to predict here; LG_NONE: no loss here */
-    int32_t *id_targets; /* [rows] the class the ID head is to predict here, or LG_NONE */
+    int rows;         /* tokens of all sequences together */
+    int levels;       /* of IDs, 1 to LG_LEVELS */
+    int *offsets;     /* [sequences + 1] */
+    int32_t *tokens;  /* [rows] */
+    int32_t *targets; /* [rows] the token to predict here; LG_NONE: no loss here */
+    /* Of each level: */
+    int32_t *ids[LG_LEVELS];           /* [rows] position IDs, >= 0, or LG_ABSENT */
+    int32_t *id_targets[LG_LEVELS];    /* [rows] class of the ID head to predict, or LG_NONE */
+    int32_t *point_targets[LG_LEVELS]; /* [rows] ID that the pointer is to find, or LG_NONE */
     int room_sequences, room_rows;
 } lg_batch;
 
 #define LG_NONE (-1)
+#define LG_ABSENT INT32_MIN /* a token that has no ID at a level */
 
 void lg_batch_init(lg_batch *b);
-void lg_batch_reset(lg_batch *b); /* no sequences; keeps its memory */
+void lg_batch_reset(lg_batch *b); /* no sequences, one level; keeps its memory */
 void lg_batch_clear(lg_batch *b); /* gives its memory back */
 
 /* Adds one sequence of n >= 1 tokens; the arrays are copied. ids NULL: 0..n-1.
  * targets NULL, id_targets NULL: no loss of that kind in this sequence. */
 int lg_batch_add(lg_batch *b, int n, const int32_t *tokens, const int32_t *ids,
                  const int32_t *targets, const int32_t *id_targets, lg_error *err);
+/* The same with several levels, one array each (a missing one: no loss of that kind). A batch
+ * has as many levels as its first sequence. */
+typedef struct lg_sequence {
+    int n, levels;
+    const int32_t *tokens, *targets;
+    const int32_t *ids[LG_LEVELS], *id_targets[LG_LEVELS], *point_targets[LG_LEVELS];
+} lg_sequence;
+int lg_batch_add_levels(lg_batch *b, const lg_sequence *s, lg_error *err);
 
 /* ---- Models ---------------------------------------------------------------------- */
 
@@ -118,6 +132,14 @@ typedef enum {
     LG_SCORES_ENTMAX15 /* alpha = 1.5: exact zeros for far-behind keys */
 } lg_scores;
 
+typedef enum {
+    LG_ROPE_PLAIN,
+    LG_ROPE_LINEAR,  /* IDs divided by the factor */
+    LG_ROPE_NTK,     /* a larger base */
+    LG_ROPE_DYNAMIC, /* a larger base once the length passes rope_length: lg_model_set_length */
+    LG_ROPE_YARN     /* slow dimensions interpolated, fast ones kept, scores sharpened */
+} lg_rope;
+
 typedef struct lg_model_config {
     lg_arch arch;
     int vocab;  /* tokens 0..vocab-1 */
@@ -132,24 +154,40 @@ typedef struct lg_model_config {
     int parallel; /* 1: x + attention(norm1 x) + ff(norm2 x); 0: one after the other */
     int tied;     /* 1: the output head is the embedding */
 
-    const char *encoding; /* how an ID enters: "none", "rope", "relative" */
+    int levels;           /* of IDs, 1 to LG_LEVELS */
+    const char *encoding; /* how an ID enters: a name of lg_encoding_list */
+    int max_id;           /* encoding "learned": IDs 0..max_id have a row */
     double rope_share;    /* share of each head's dimensions that is rotated, 0..1 */
     double rope_base;
+    lg_rope rope_scaling;
+    double rope_factor; /* how many times longer than rope_length, >= 1 */
+    int rope_length;    /* tokens of training: NTK by length, YaRN */
     lg_span span;
-    int window_lo, window_hi; /* key ID - query ID; lo <= 0 <= hi. Also the ends of the
-                                 `relative` table, to which span full clips */
+    /* Of each level: key ID - query ID; lo <= 0 <= hi. Also the ends of the `relative` table,
+     * to which span full clips. */
+    int window_lo[LG_LEVELS], window_hi[LG_LEVELS];
     lg_scores scores;
-    int id_classes; /* classes of the second head; 0: none */
-    uint64_t seed;  /* of the initial weights */
+    int sink; /* 1: one more score, learned per head, that takes weight and has no value: lets a
+                 query see that no key is where it looks (the end of an input) */
+    int id_classes[LG_LEVELS]; /* classes of each level's ID head; 0: none */
+    int pointer[LG_LEVELS];    /* 1: a pointer to an earlier token beside it */
+    uint64_t seed;             /* of the initial weights */
 } lg_model_config;
 
 lg_model_config lg_model_config_default(lg_arch arch);
+
+/* 0, or why there can be no such model. */
+int lg_model_config_check(const lg_model_config *c, lg_error *err);
 
 typedef struct lg_model lg_model;
 
 lg_model *lg_model_new(const lg_model_config *c, lg_error *err);
 void lg_model_free(lg_model *m);
 const lg_model_config *lg_model_get_config(const lg_model *m);
+
+/* The length that LG_ROPE_DYNAMIC goes by (rope_length at first): set it to that of the
+ * sequences to be read, prompt and answer, before they are read. */
+int lg_model_set_length(lg_model *m, int n, lg_error *err);
 
 /* Parameters: one flat block described by one table. */
 typedef struct lg_param {
@@ -191,10 +229,10 @@ typedef struct lg_trainer lg_trainer;
 
 typedef struct lg_train_result {
     double loss;    /* mean over the batch's token-loss positions, nats */
-    double id_loss; /* the same of the ID head */
+    double id_loss; /* the same of the ID heads and pointers */
     int targets;    /* token-loss positions */
     int right;      /* of those, where the argmax is the target */
-    int id_targets; /* ID-loss positions */
+    int id_targets; /* ID losses: positions, levels, heads and pointers all counted */
     int id_right;
     double grad_norm; /* before clipping */
     double lr;
@@ -221,11 +259,13 @@ double lg_train_lr(const lg_train_options *o, int64_t step);
 typedef struct lg_evaluator lg_evaluator;
 
 typedef struct lg_eval_result {
-    int rows;               /* positions with a target or an ID target */
-    const int *row;         /* [rows] their places in the batch */
-    const float *logits;    /* [rows, vocab]; valid until the next call */
-    const float *id_logits; /* [rows, id_classes] or NULL */
-    double loss;            /* as in training */
+    int rows;            /* positions with a target or an ID target */
+    const int *row;      /* [rows] their places in the batch */
+    const float *logits; /* [rows, vocab]; valid until the next call */
+    /* Of each level: */
+    const float *id_logits[LG_LEVELS];    /* [rows, id_classes] or NULL */
+    const int32_t *pointed_id[LG_LEVELS]; /* [rows] ID that the pointer finds, or NULL */
+    double loss;                          /* as in training */
     double id_loss;
     int targets, right, id_targets, id_right;
 } lg_eval_result;
@@ -244,16 +284,166 @@ lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err);
 void lg_decoder_free(lg_decoder *d);
 /* Reads the prompts, one a sequence (targets are ignored), and forgets all earlier. */
 int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err);
-/* Appends one token with its ID to each sequence; tokens[s] = LG_NONE skips sequence s. */
+/* Appends one token with its ID to each sequence; tokens[s] = LG_NONE skips sequence s. With
+ * several levels the IDs of level l are ids[l * sequences + s]. */
 int lg_decoder_step(lg_decoder *d, const int32_t *tokens, const int32_t *ids, lg_error *err);
 /* Logits that follow the last token of sequence s; valid until the next call. */
 const float *lg_decoder_logits(const lg_decoder *d, int s);
-const float *lg_decoder_id_logits(const lg_decoder *d, int s); /* NULL without ID head */
-int lg_decoder_length(const lg_decoder *d, int s);             /* tokens read so far */
+const float *lg_decoder_id_logits(const lg_decoder *d, int s, int level); /* or NULL */
+/* The ID that the pointer finds: one pass over the sequence's tokens, made at the call. */
+int32_t lg_decoder_point(lg_decoder *d, int s, int level);
+int lg_decoder_length(const lg_decoder *d, int s); /* tokens read so far */
 
 int32_t lg_argmax(const float *logits, int n); /* on a tie the first */
 /* A sample from softmax(logits / temperature); temperature 0 is the argmax. */
 int32_t lg_sample(const float *logits, int n, double temperature, lg_rng *r);
+
+/* ---- Tasks ------------------------------------------------------------------------ */
+
+/* A setting of a task or of anything else that is set by name: `lengthen tasks NAME` lists
+ * them. A value is text; the range says what it may be: "2..16" an integer, "a|b|c" one of
+ * these words, "TEXT" anything. */
+typedef struct lg_setting {
+    const char *name;
+    const char *range;
+    const char *fallback; /* the value when nothing is said */
+    const char *doc;
+} lg_setting;
+
+/* What there is to know of a task before its settings are chosen. */
+typedef struct lg_task_info {
+    const char *name;
+    const char *family;         /* "paper", "arithmetic", "sequences", "machine", "own data" */
+    const char *line;           /* one line in the list of tasks */
+    const char *text;           /* the definition: format, answer, coupling */
+    const char *unit;           /* of length: "bits", "digits" */
+    const char *sparsity;       /* what sparsity counts; NULL: the task has none */
+    const lg_setting *settings; /* a NULL name ends */
+} lg_task_info;
+
+int lg_task_count(void);
+const lg_task_info *lg_task_info_at(int i);
+const lg_task_info *lg_task_info_find(const char *name); /* NULL: there is none */
+
+typedef struct lg_task lg_task;
+
+/* name as in the list, or "jsonl:FILE", "exec:COMMAND"; settings[count] as "key=value". */
+lg_task *lg_task_new(const char *name, const char *const *settings, int count, lg_error *err);
+void lg_task_free(lg_task *t);
+
+/* What the settings made of it. */
+typedef struct lg_task_shape {
+    const lg_task_info *info;
+    int vocab;
+    const char *const *words;   /* [vocab] how each token is written */
+    const unsigned char *digit; /* [vocab] 1: a digit (for abacus IDs) */
+    int32_t stop;               /* the token that ends an answer; LG_NONE: it has one token */
+    int levels;                 /* of coupling; 0: the task has no labels */
+    const char *level[LG_LEVELS];
+    int needed; /* levels without which some token has no ID: coupling takes at least these */
+    int reach[LG_LEVELS]; /* largest change of label from one generated token (or the last of the
+                             prompt) to the next, at any length; 0: it grows with the length */
+    int length_least, length_most, sparsity_least, sparsity_most; /* what may be asked for */
+} lg_task_shape;
+const lg_task_shape *lg_task_get_shape(const lg_task *t);
+
+/* One example. Labels say which tokens belong together: at each level, tokens with the same
+ * number share an ID; IDs are start + label, so a label may be -1 but not less. */
+typedef struct lg_example {
+    int n;                      /* tokens */
+    int answer;                 /* place of the first generated token, >= 1 */
+    int length, sparsity;       /* in the task's units; sparsity 0: it has none */
+    int32_t *tokens;            /* [n] */
+    int32_t *labels[LG_LEVELS]; /* [n] or LG_ABSENT */
+    unsigned char *loss;        /* [n] 1: this token is to be predicted */
+    int room;
+} lg_example;
+
+void lg_example_init(lg_example *x);
+void lg_example_clear(lg_example *x);
+
+/* Which example: the same (seed, stream, index) with the same lengths gives the same one, on
+ * any thread. The length is uniform in its range, the sparsity uniform in its range cut to what
+ * the length allows. */
+typedef struct lg_draw {
+    uint64_t seed;
+    uint32_t stream; /* training and evaluation use different ones */
+    uint64_t index;
+    int length_lo, length_hi;
+    int sparsity_lo, sparsity_hi; /* 0, 0: the task's own default range */
+} lg_draw;
+int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err);
+
+/* Tokens as text, between single spaces: at most `size` bytes with the 0. Returns the bytes
+ * that the whole text takes without the 0, as snprintf does. */
+size_t lg_example_text(const lg_task *t, const lg_example *x, char *text, size_t size);
+
+/* ---- Position IDs ------------------------------------------------------------------- */
+
+/* How an ID enters the network: the names that lg_model_config.encoding takes. */
+typedef struct lg_encoding_info {
+    const char *name;
+    const char *line, *text; /* one line; the formula */
+} lg_encoding_info;
+int lg_encoding_count(void);
+lg_encoding_info lg_encoding_info_at(int i);
+
+/* Which ID a token gets, and who supplies those of generated tokens. */
+typedef struct lg_ids_info {
+    const char *name;
+    const char *line, *text;
+} lg_ids_info;
+int lg_ids_count(void);
+lg_ids_info lg_ids_info_at(int i);
+int lg_id_head_count(void); /* the heads of source predicted */
+lg_ids_info lg_id_head_info_at(int i);
+
+typedef struct lg_scheme {
+    const char *ids; /* "plain", "random-start", "randomized", "pose", "coupled", "abacus", and
+                        "coupled+randomized", "coupled+pose" */
+    int levels;      /* coupled: the first so many of the task's levels; 0: all */
+    int max_id;      /* random starts and samples are drawn so that no ID passes this; 0: none
+                        are drawn, every level starts at 1 */
+    int chunks;      /* pose: 2 or more */
+    int target;      /* pose: the length (in IDs) to be ready for */
+    /* source of the IDs of generated tokens, of each level: NULL or "given": the task's rule;
+     * predicted: "absolute", "delta" or "pointer" */
+    const char *source[LG_LEVELS];
+    int reach; /* delta: changes of -reach..reach */
+} lg_scheme;
+lg_scheme lg_scheme_default(void);
+
+/* Sets what the scheme decides in a model's config: levels, max_id, classes and pointers. */
+int lg_scheme_config(const lg_scheme *s, const lg_task *t, lg_model_config *c, lg_error *err);
+/* Everything that must hold before training: 0, or the reason why this task, these IDs, this
+ * model and examples up to this length cannot go together. A remark that is no reason to stop
+ * (a role level was dropped) goes into remark, if it is not NULL. */
+int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, int length,
+                    lg_error *remark, lg_error *err);
+
+/* The IDs of an example: ids[l] has room for x->n. In training, starts are drawn from r; with r
+ * NULL (evaluation) they are 1, PoSE is plain, and "randomized" draws by the example's own tokens. */
+int lg_scheme_ids(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r,
+                  int32_t *const ids[LG_LEVELS], lg_error *err);
+/* Adds an example to a batch: tokens but the last, IDs, targets, and ID targets of the source. */
+int lg_scheme_add(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r, lg_batch *b,
+                  lg_error *err);
+/* The ID at `level` that the decoder's heads predict for the next token of sequence s, where
+ * carried is the latest ID that the sequence had at this level. */
+int32_t lg_scheme_next_id(const lg_scheme *s, const lg_model_config *c, lg_decoder *d, int sequence,
+                          int level, int32_t carried);
+
+/* ---- Answering a task ---------------------------------------------------------------- */
+
+typedef struct lg_score {
+    int samples, exact;     /* every answer token and the stop token right, and no more */
+    int64_t tokens, right;  /* answer tokens, those right in their place */
+    int64_t ids, ids_right; /* of the predicted ones */
+} lg_score;
+/* Generates the answers of examples index..index+samples-1 of the draw, greedily, side by side.
+ * predicted 0: generated tokens get the IDs of the rule whatever the scheme's source. */
+int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
+              int predicted, lg_score *score, lg_error *err);
 
 /* ---- The machine ------------------------------------------------------------------ */
 
@@ -267,12 +457,12 @@ int lg_cores(void);
 
 /* Speeds are best times of several; compare them within one run, never across runs. */
 typedef struct lg_bench_row {
-    const char *bench; /* "peak", "kernel" or "step" */
-    const char *name;  /* library, kernel or shape */
+    const char *bench; /* "peak", "kernel", "task" or "step" */
+    const char *name;  /* library, kernel, task or shape */
     int threads;
     double gflops;       /* step: on useful FLOPs */
     double gbytes;       /* kernel: GB/s read and written, counting each operand once */
-    double tokens_per_s; /* step */
+    double tokens_per_s; /* step, task */
     double step_ms;      /* step */
     double peak;         /* step: GFLOPS of the best library, the larger of before and after */
     double peak_share;   /* step: gflops / peak */
@@ -302,6 +492,10 @@ int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *cont
 /* Every kernel of the table in use, on one core. */
 int lg_bench_kernels(const lg_bench_options *o, lg_bench_report *report, void *context,
                      lg_error *err);
+/* Making examples of every generated task with its default settings, at length 50 or what is
+ * nearest to it, on one core. */
+int lg_bench_tasks(const lg_bench_options *o, lg_bench_report *report, void *context,
+                   lg_error *err);
 /* The whole training step. Useful FLOPs are 6 x weights of each matmul x rows that it is
  * needed for, + 12 x head width x heads x visible pairs x layers, and nothing else. A
  * measurement whose peaks before and after differ by over 10% is void and repeated; after

@@ -209,8 +209,8 @@ static int run_method(struct demo *d, const struct method *way, struct outcome *
     c.seed = d->seed;
     c.span = way->span;
     c.encoding = "rope";
-    c.window_lo = 0;
-    c.window_hi = 1;
+    c.window_lo[0] = 0;
+    c.window_hi[0] = 1;
     double since = now();
     lg_model *m = lg_model_new(&c, &d->err);
     int code = m ? train(d, m, way) : -1;

@@ -1,7 +1,9 @@
 /* attention.c: full span in blocks, built on matmul; window span query by query.
  *
  * score(t, j) = q_t . k_j / sqrt(D) + bias(ID_j - ID_t), times beta_h ln(keys seen) with
- * ssmax; weights by softmax or entmax15; out = sum of weight times value.
+ * ssmax; weights by softmax or entmax15; out = sum of weight times value. With a sink, one more
+ * score, learned per head, takes part in the weights and has no value: a query can then tell
+ * that a key it looks for is not there, which an average of the others would hide.
  *
  * Full span: a block of 24 queries meets the packed keys 128 at a time with a running
  * maximum and sum (online softmax), so memory does not grow with the length. entmax15 has
@@ -98,6 +100,18 @@ static float stretch(const struct lg_model *m, const struct lg__layer *l, int h,
     return lg__at(m, l->scale)[h] * (float)log((double)keys);
 }
 
+/* The IDs of the query at this place and of n keys from k0 on. */
+static struct lg__pairs block_pairs(const struct lg_model *m, const struct lg__keys *keys, int at,
+                                    int k0, int n)
+{
+    struct lg__pairs p = {.n = n};
+    for (int l = 0; l < m->config.levels; l++) {
+        p.query[l] = keys->ids[l][at];
+        p.key[l] = keys->ids[l] + k0;
+    }
+    return p;
+}
+
 /* Scores of nq queries against key block b into s, before the weights; seen[i] says how many
  * keys of the block query i sees. Columns that no query sees are not computed. */
 static void score_block(const struct lg_model *m, const struct lg__layer *l, struct full *f,
@@ -113,8 +127,8 @@ static void score_block(const struct lg_model *m, const struct lg__layer *l, str
     m->k->gemm(s, f->lds, f->q, (size_t)m->D, f->key + (size_t)b * f->key_step, NULL, nq, nk, m->D,
                0);
     for (int i = 0; m->encoding->bias && i < nq; i++) {
-        m->encoding->bias(f->bias, lg__at(m, l->position), &m->config, h, keys->ids[at[i]],
-                          keys->ids + k0, f->seen[i]);
+        struct lg__pairs pairs = block_pairs(m, keys, at[i], k0, f->seen[i]);
+        m->encoding->bias(f->bias, lg__at(m, l->position), &m->config, h, &pairs);
         m->k->add(s + (size_t)i * f->lds, f->bias, (size_t)f->seen[i]);
     }
     if (l->scale == LG__NO_TENSOR) return;
@@ -132,10 +146,11 @@ static void full_softmax(const struct lg_model *m, const struct lg__layer *l, st
                          const struct lg__queries *q, int first, int nq, int h)
 {
     size_t C = (size_t)m->config.width;
+    const float *sink = lg__at(m, l->sink);
     int H = m->config.heads;
     for (int i = 0; i < nq; i++) {
-        f->max[i] = -INFINITY;
-        f->sum[i] = 0;
+        f->max[i] = sink ? sink[h] : -INFINITY;
+        f->sum[i] = sink ? 1 : 0;
     }
     for (int b = 0; b * KB <= q->at[first + nq - 1]; b++) {
         const float *value = f->key + (size_t)b * f->key_step + key_pack(m);
@@ -152,18 +167,22 @@ static void full_softmax(const struct lg_model *m, const struct lg__layer *l, st
     m->k->scale_rows(out, C, f->alpha, nq, m->D);
 }
 
-/* All scores of the block, then the weights row by row: s[nq, keys]. */
+/* All scores of the block, then the weights row by row: s[nq, keys]; the sink's into alpha. */
 static void entmax_weights(const struct lg_model *m, const struct lg__layer *l, struct full *f,
                            const struct lg__keys *keys, const struct lg__queries *q, int first,
                            int nq, int h)
 {
     const int *at = q->at + first;
+    const float *sink = lg__at(m, l->sink);
     int blocks = at[nq - 1] / KB + 1;
     for (int b = 0; b < blocks; b++) score_block(m, l, f, f->s + b * KB, keys, q, first, nq, h, b);
     for (int i = 0; i < nq; i++) {
         float *s = f->s + (size_t)i * f->lds;
-        m->k->entmax15_rows(s, 1, at[i] + 1);
-        memset(s + at[i] + 1, 0, (size_t)(blocks * KB - at[i] - 1) * sizeof *s);
+        int n = at[i] + 1, more = sink ? 1 : 0;
+        if (sink) s[n] = sink[h];
+        m->k->entmax15_rows(s, 1, n + more);
+        f->alpha[i] = s[n];
+        memset(s + n, 0, (size_t)(blocks * KB - n) * sizeof *s);
     }
 }
 
@@ -226,7 +245,7 @@ static void weight_gradients(const struct lg_model *m, struct full *f, float *ds
 
 /* The weights of all blocks into s and the gradients of their scores into ds. */
 static void entmax_backward(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                            const float *dout, const struct lg__keys *keys,
+                            float *grad, const float *dout, const struct lg__keys *keys,
                             const struct lg__queries *q, int first, int nq, int h)
 {
     const int *at = q->at + first;
@@ -235,9 +254,16 @@ static void entmax_backward(const struct lg_model *m, const struct lg__layer *l,
     for (int b = 0; b < blocks; b++)
         weight_gradients(m, f, f->ds + b * KB, dout, nq, block_keys(keys, b), b);
     for (int i = 0; i < nq; i++) {
-        float *ds = f->ds + (size_t)i * f->lds;
-        m->k->entmax15_rows_backward(ds, f->s + (size_t)i * f->lds, 1, at[i] + 1);
-        memset(ds + at[i] + 1, 0, (size_t)(blocks * KB - at[i] - 1) * sizeof *ds);
+        float *ds = f->ds + (size_t)i * f->lds, *s = f->s + (size_t)i * f->lds;
+        int n = at[i] + 1, more = l->sink != LG__NO_TENSOR;
+        if (more) {
+            s[n] = f->alpha[i];
+            ds[n] = 0;
+        }
+        m->k->entmax15_rows_backward(ds, s, 1, n + more);
+        if (more) grad[l->sink + (size_t)h] += ds[n];
+        memset(ds + n, 0, (size_t)(blocks * KB - n) * sizeof *ds);
+        memset(s + n, 0, (size_t)(blocks * KB - n) * sizeof *s);
     }
 }
 
@@ -260,9 +286,10 @@ static void score_block_backward(const struct lg_model *m, const struct lg__laye
             grad[l->scale + (size_t)h] += dot * (float)log((double)at[i] + 1);
             m->k->scale(row, stretch(m, l, h, at[i] + 1), (size_t)seen);
         }
-        if (m->encoding->bias)
-            m->encoding->bias_backward(grad + l->position, row, &m->config, h, keys->ids[at[i]],
-                                       keys->ids + b * KB, seen);
+        if (!m->encoding->bias_backward) continue;
+        struct lg__pairs pairs = block_pairs(m, keys, at[i], b * KB, seen);
+        m->encoding->bias_backward(grad + l->position, row, lg__at(m, l->position), &m->config, h,
+                                   &pairs);
     }
     m->k->gemm(f->dq, (size_t)m->D, ds, f->lds, f->k + (size_t)b * value_pack(m), NULL, nq, m->D,
                block_keys(keys, b), b > 0);
@@ -281,10 +308,12 @@ static void full_block_backward(const struct lg_model *m, const struct lg__layer
     int entmax = m->config.scores == LG_SCORES_ENTMAX15;
     load_queries(m, f, q, first, nq, h);
     if (entmax) {
-        entmax_backward(m, l, f, dout, keys, q, first, nq, h);
+        entmax_backward(m, l, f, grad, dout, keys, q, first, nq, h);
     } else {
         m->k->dot_rows(f->delta, dout, C, out, C, nq, m->D);
         for (int i = 0; i < nq; i++) f->lse[i] = lse[(first + i) * H + h];
+        for (int i = 0; i < nq && l->sink != LG__NO_TENSOR; i++)
+            grad[l->sink + (size_t)h] -= expf(lg__at(m, l->sink)[h] - f->lse[i]) * f->delta[i];
     }
     for (int b = 0; b * KB <= last; b++) {
         float *dk = dkv + (size_t)b * KB * ld + h * m->D;
@@ -330,11 +359,12 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
 
 struct window {
     int *key, *turn;
-    int32_t *ids;   /* of the keys */
-    float *s, *ds;  /* [H, n] scores, then weights */
-    float *raw;     /* [H, n] before ssmax */
-    float *bias;    /* [n] */
-    float *scratch; /* [2 D] */
+    int32_t *ids[LG_LEVELS]; /* of the keys */
+    float *s, *ds;           /* [H, n] scores, then weights */
+    float *raw;              /* [H, n] before ssmax */
+    float *bias;             /* [n] */
+    float *sink;             /* [H] weights, then gradients */
+    float *scratch;          /* [2 D] */
 };
 
 static size_t window_carve(const struct lg_model *m, struct window *w, float *base, int most)
@@ -344,9 +374,10 @@ static size_t window_carve(const struct lg_model *m, struct window *w, float *ba
     (w->field = base ? (type *)(void *)(base + at) : NULL, at += up16(count))
     CARVE(key, int, n);
     CARVE(turn, int, n);
-    CARVE(ids, int32_t, n);
-    CARVE(s, float, H *n);
-    CARVE(ds, float, H *n);
+    for (int l = 0; l < m->config.levels; l++) CARVE(ids[l], int32_t, n);
+    CARVE(s, float, H *(n + 1));
+    CARVE(ds, float, H *(n + 1));
+    CARVE(sink, float, H);
     CARVE(raw, float, m->config.scores == LG_SCORES_SSMAX ? H * n : 0);
     CARVE(bias, float, n);
     CARVE(scratch, float, 2 * (size_t)m->D);
@@ -362,21 +393,68 @@ size_t lg__attention_scratch(const struct lg_model *m, int n, int most, int back
                                             : full_carve(m, &f, NULL, n, backward);
 }
 
+/* The IDs of the query at this place and of its n keys. */
+static struct lg__pairs window_pairs(const struct lg_model *m, struct window *w,
+                                     const struct lg__keys *keys, int at, int n)
+{
+    struct lg__pairs p = {.n = n};
+    for (int l = 0; l < m->config.levels; l++) {
+        for (int j = 0; j < n; j++) w->ids[l][j] = keys->ids[l][w->key[j]];
+        p.query[l] = keys->ids[l][at];
+        p.key[l] = w->ids[l];
+    }
+    return p;
+}
+
+/* s[H, n] becomes s[H, n + 1] with last[h] (NULL: 0) at each row's end; and back. */
+static void add_column(float *s, const float *last, int H, int n)
+{
+    for (int h = H - 1; h >= 0; h--) {
+        memmove(s + h * (n + 1), s + h * n, (size_t)n * sizeof *s);
+        s[h * (n + 1) + n] = last ? last[h] : 0;
+    }
+}
+
+static void drop_column(float *s, float *last, int H, int n)
+{
+    for (int h = 0; h < H; h++) {
+        last[h] = s[h * (n + 1) + n];
+        memmove(s + h * n, s + h * (n + 1), (size_t)n * sizeof *s);
+    }
+}
+
+/* From the gradients of the weights to those of the scores, the sink's into grad. */
+static void window_weights_backward(const struct lg_model *m, const struct lg__layer *l,
+                                    struct window *w, float *grad, int n)
+{
+    int H = m->config.heads, more = l->sink != LG__NO_TENSOR;
+    if (more) {
+        add_column(w->s, w->sink, H, n);
+        add_column(w->ds, NULL, H, n);
+    }
+    if (m->config.scores == LG_SCORES_ENTMAX15)
+        m->k->entmax15_rows_backward(w->ds, w->s, H, n + more);
+    else
+        m->k->softmax_rows_backward(w->ds, w->s, H, n + more);
+    if (!more) return;
+    drop_column(w->ds, w->sink, H, n);
+    m->k->add(grad + l->sink, w->sink, (size_t)H);
+}
+
 /* Finds the keys of query i and leaves its weights in w->s; returns their number. */
 static int window_weights(const struct lg_model *m, const struct lg__layer *l, struct window *w,
                           const struct lg__keys *keys, const struct lg__queries *q, int i)
 {
     const lg_model_config *c = &m->config;
     int H = c->heads;
-    int32_t id = keys->ids[q->at[i]];
-    int n = lg__index_find(keys->index, w->key, w->turn, q->at[i], id, c->window_lo, c->window_hi);
+    int n = lg__places_find(keys->places, w->key, w->turn, q->at[i], keys->ids, c);
     m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv, 2 * (size_t)c->width,
                         w->key, w->turn, m->turn_cos, m->turn_sin, n, H, m->D, m->R,
                         (float)(1.0 / sqrt((double)m->D)), w->scratch);
     if (m->encoding->bias) {
-        for (int j = 0; j < n; j++) w->ids[j] = keys->ids[w->key[j]];
+        struct lg__pairs pairs = window_pairs(m, w, keys, q->at[i], n);
         for (int h = 0; h < H; h++) {
-            m->encoding->bias(w->bias, lg__at(m, l->position), c, h, id, w->ids, n);
+            m->encoding->bias(w->bias, lg__at(m, l->position), c, h, &pairs);
             m->k->add(w->s + h * n, w->bias, (size_t)n);
         }
     }
@@ -384,10 +462,13 @@ static int window_weights(const struct lg_model *m, const struct lg__layer *l, s
         memcpy(w->raw, w->s, (size_t)(H * n) * sizeof *w->s);
         for (int h = 0; h < H; h++) m->k->scale(w->s + h * n, stretch(m, l, h, n), (size_t)n);
     }
+    int more = l->sink != LG__NO_TENSOR;
+    if (more) add_column(w->s, lg__at(m, l->sink), H, n);
     if (c->scores == LG_SCORES_ENTMAX15)
-        m->k->entmax15_rows(w->s, H, n);
+        m->k->entmax15_rows(w->s, H, n + more);
     else
-        m->k->softmax_rows(w->s, H, n);
+        m->k->softmax_rows(w->s, H, n + more);
+    if (more) drop_column(w->s, w->sink, H, n);
     return n;
 }
 
@@ -397,7 +478,7 @@ static void window_forward(const struct lg_model *m, const struct lg__layer *l, 
     const lg_model_config *c = &m->config;
     size_t C = (size_t)c->width;
     struct window w;
-    window_carve(m, &w, scratch, lg__index_most(keys->index, c->window_lo, c->window_hi));
+    window_carve(m, &w, scratch, lg__places_most(keys->places, c, 0));
     for (int i = 0; i < q->n; i++) {
         int n = window_weights(m, l, &w, keys, q, i);
         m->k->window_mix(out + (size_t)i * C, w.s, keys->kv + C, 2 * C, w.key, n, c->heads, m->D);
@@ -412,18 +493,16 @@ static void window_backward(const struct lg_model *m, const struct lg__layer *l,
     size_t C = (size_t)c->width;
     int H = c->heads;
     struct window w;
-    window_carve(m, &w, scratch, lg__index_most(keys->index, c->window_lo, c->window_hi));
+    window_carve(m, &w, scratch, lg__places_most(keys->places, c, 0));
     memset(dq, 0, (size_t)q->n * C * sizeof *dq);
     for (int i = 0; i < q->n; i++) {
         size_t row = (size_t)i * C;
-        int32_t id = keys->ids[q->at[i]];
         int n = window_weights(m, l, &w, keys, q, i);
+        struct lg__pairs pairs = {0};
+        if (m->encoding->bias_backward) pairs = window_pairs(m, &w, keys, q->at[i], n);
         m->k->window_mix_backward(w.ds, dkv + C, dout + row, w.s, keys->kv + C, 2 * C, w.key, n, H,
                                   m->D);
-        if (c->scores == LG_SCORES_ENTMAX15)
-            m->k->entmax15_rows_backward(w.ds, w.s, H, n);
-        else
-            m->k->softmax_rows_backward(w.ds, w.s, H, n);
+        window_weights_backward(m, l, &w, grad, n);
         for (int h = 0; h < H; h++) {
             float *ds = w.ds + h * n;
             if (l->scale != LG__NO_TENSOR) {
@@ -432,8 +511,9 @@ static void window_backward(const struct lg_model *m, const struct lg__layer *l,
                 grad[l->scale + (size_t)h] += dot * (float)log((double)n);
                 m->k->scale(ds, stretch(m, l, h, n), (size_t)n);
             }
-            if (m->encoding->bias)
-                m->encoding->bias_backward(grad + l->position, ds, c, h, id, w.ids, n);
+            if (m->encoding->bias_backward)
+                m->encoding->bias_backward(grad + l->position, ds, lg__at(m, l->position), c, h,
+                                           &pairs);
         }
         m->k->window_scores_backward(dq + row, dkv, w.ds, q->q + row, keys->kv, 2 * C, w.key,
                                      w.turn, m->turn_cos, m->turn_sin, n, H, m->D, m->R,

@@ -13,10 +13,10 @@ enum {
 /* The keys of one sequence: row t holds the key [C] and the value [C] of token t. */
 struct lg__keys {
     const float *kv;
-    const int32_t *ids;
+    const int32_t *ids[LG_LEVELS];
     int n;
-    const float *packed;           /* span full: the blocks of lg__keys_pack */
-    const struct lg__index *index; /* span window */
+    const float *packed;             /* span full: the blocks of lg__keys_pack */
+    const struct lg__places *places; /* span window */
 };
 
 /* Queries q[n, C] at places `at` of the sequence, in rising order. */

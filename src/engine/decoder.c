@@ -14,8 +14,9 @@ enum { PROMPT_ROWS = 480 }; /* rows of a prompt that are read at once */
 
 struct sequence {
     int length;
-    struct lg__block ids;
-    struct lg__index index; /* span window */
+    struct lg__block ids[LG_LEVELS];
+    struct lg__places places;                /* span window */
+    struct lg__block pointer_key[LG_LEVELS]; /* [length, C] */
 };
 
 struct cache {
@@ -30,14 +31,29 @@ struct part {
 
 struct lg_decoder {
     const struct lg_model *m;
-    int most, sequences;   /* room for, in use */
-    struct sequence *seq;  /* [most] */
-    struct cache *cache;   /* [layers, most] */
-    struct part *parts;    /* [most] */
-    int32_t *tokens, *ids; /* of a step, [most] */
+    int most, sequences;  /* room for, in use */
+    struct sequence *seq; /* [most] */
+    struct cache *cache;  /* [layers, most] */
+    struct part *parts;   /* [most] */
+    int32_t *tokens;      /* of a step, [most] */
+    int32_t *ids[LG_LEVELS];
     struct lg__turns turns;
-    struct lg__block arena, places, logits, id_logits, scratch;
+    struct lg__block arena, places, logits, scratch;
+    struct lg__block final, query; /* [most, C] final states; [C] a pointer's query */
+    struct lg__block id_logits[LG_LEVELS];
 };
+
+/* The IDs of a sequence, level by level. */
+struct ids {
+    const int32_t *level[LG_LEVELS];
+};
+
+static struct ids ids_of(const struct sequence *s)
+{
+    struct ids x;
+    for (int l = 0; l < LG_LEVELS; l++) x.level[l] = s->ids[l].data;
+    return x;
+}
 
 int32_t lg_argmax(const float *logits, int n)
 {
@@ -63,6 +79,26 @@ int32_t lg_sample(const float *logits, int n, double temperature, lg_rng *r)
     return last;
 }
 
+static int allocate(struct lg_decoder *d)
+{
+    const lg_model_config *c = &d->m->config;
+    size_t n = (size_t)d->most, C = (size_t)c->width, f = sizeof(float);
+    d->seq = lg__alloc(n * sizeof *d->seq);
+    d->cache = lg__alloc(n * (size_t)c->layers * sizeof *d->cache);
+    d->parts = lg__alloc(n * sizeof *d->parts);
+    d->tokens = lg__alloc(n * sizeof *d->tokens);
+    int failed = !d->seq || !d->cache || !d->parts || !d->tokens ||
+                 lg__block_grow(&d->logits, n * (size_t)c->vocab * f, 0, "logits", NULL) ||
+                 lg__block_grow(&d->final, n * C * f, 0, "final states", NULL) ||
+                 lg__block_grow(&d->query, C * f, 0, "a query", NULL);
+    for (int l = 0; l < c->levels && !failed; l++) {
+        d->ids[l] = lg__alloc(n * sizeof *d->ids[l]);
+        failed = !d->ids[l] || lg__block_grow(&d->id_logits[l], n * (size_t)c->id_classes[l] * f, 0,
+                                              "ID logits", NULL);
+    }
+    return failed;
+}
+
 lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err)
 {
     if (sequences < 1) {
@@ -70,22 +106,12 @@ lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err)
                  sequences);
         return NULL;
     }
-    size_t n = (size_t)sequences;
     struct lg_decoder *d = lg__alloc(sizeof *d);
     if (d) {
         d->m = m;
         d->most = sequences;
-        d->seq = lg__alloc(n * sizeof *d->seq);
-        d->cache = lg__alloc(n * (size_t)m->config.layers * sizeof *d->cache);
-        d->parts = lg__alloc(n * sizeof *d->parts);
-        d->tokens = lg__alloc(n * sizeof *d->tokens);
-        d->ids = lg__alloc(n * sizeof *d->ids);
     }
-    if (!d || !d->seq || !d->cache || !d->parts || !d->tokens || !d->ids ||
-        lg__block_grow(&d->logits, n * (size_t)m->config.vocab * sizeof(float), 0, "logits",
-                       NULL) ||
-        lg__block_grow(&d->id_logits, n * (size_t)m->config.id_classes * sizeof(float), 0,
-                       "ID logits", NULL)) {
+    if (!d || allocate(d)) {
         lg__fail(err, LG_ERROR_MEMORY, "no memory for a decoder of %d sequences; take fewer",
                  sequences);
         lg_decoder_free(d);
@@ -98,24 +124,31 @@ void lg_decoder_free(lg_decoder *d)
 {
     if (!d) return;
     for (int s = 0; d->seq && s < d->most; s++) {
-        lg__block_free(&d->seq[s].ids);
-        lg__index_free(&d->seq[s].index);
+        lg__places_free(&d->seq[s].places);
+        for (int l = 0; l < LG_LEVELS; l++) {
+            lg__block_free(&d->seq[s].ids[l]);
+            lg__block_free(&d->seq[s].pointer_key[l]);
+        }
     }
     for (int i = 0; d->cache && i < d->most * d->m->config.layers; i++) {
         lg__block_free(&d->cache[i].kv);
         lg__block_free(&d->cache[i].packed);
     }
+    for (int l = 0; l < LG_LEVELS; l++) {
+        lg__block_free(&d->id_logits[l]);
+        free(d->ids[l]);
+    }
     lg__turns_free(&d->turns);
     lg__block_free(&d->arena);
     lg__block_free(&d->places);
     lg__block_free(&d->logits);
-    lg__block_free(&d->id_logits);
+    lg__block_free(&d->final);
+    lg__block_free(&d->query);
     lg__block_free(&d->scratch);
     free(d->seq);
     free(d->cache);
     free(d->parts);
     free(d->tokens);
-    free(d->ids);
     free(d);
 }
 
@@ -135,7 +168,9 @@ static size_t carve(const struct lg_decoder *d, struct lg__acts *a, float **cos,
     const struct lg_model *m = d->m;
     size_t at = 0, N = (size_t)rows, C = (size_t)m->config.width;
     size_t turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
-    size_t widest = (size_t)(m->head.out > m->id_head.out ? m->head.out : m->id_head.out);
+    size_t widest = (size_t)m->head.out;
+    for (int l = 0; l < m->config.levels; l++)
+        if ((size_t)m->id_head[l].out > widest) widest = (size_t)m->id_head[l].out;
     memset(a, 0, sizeof *a);
 #define CARVE(to, count) ((to) = base ? base + at : NULL, at += ((count) + 15) / 16 * 16)
     CARVE(*out, (size_t)parts * widest);
@@ -163,7 +198,8 @@ static size_t carve(const struct lg_decoder *d, struct lg__acts *a, float **cos,
 }
 
 /* Everything that can fail, before anything changes. */
-static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *ids, lg_error *err)
+static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *const ids[LG_LEVELS],
+                   lg_error *err)
 {
     const struct lg_model *m = d->m;
     const lg_model_config *c = &m->config;
@@ -175,13 +211,16 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *ids
             return lg__fail(err, LG_ERROR_ARGUMENT, "sequence %d has %d tokens, the most there are",
                             d->parts[i].s, s->length);
         int n = s->length + d->parts[i].n, most = 0;
-        if ((code = room(&s->ids, (size_t)n * sizeof(int32_t), err))) return code;
+        for (int l = 0; l < c->levels; l++)
+            if ((code = room(&s->ids[l], (size_t)n * sizeof(int32_t), err)) ||
+                (c->pointer[l] && (code = room(&s->pointer_key[l], (size_t)n * C * f, err))))
+                return code;
         if (c->span == LG_SPAN_WINDOW) {
-            if ((code = lg__index_reserve(&s->index, n, err))) return code;
-            int64_t bound =
-                ((int64_t)s->index.most + d->parts[i].n) * (c->window_hi - c->window_lo + 1);
-            most = bound < n ? (int)bound : n;
+            if ((code = lg__places_reserve(&s->places, c->levels, n, err))) return code;
+            most = lg__places_most(&s->places, c, d->parts[i].n);
         }
+        for (int l = 0; l < c->levels; l++) /* a pointer's scores */
+            if (c->pointer[l] && (size_t)n > scratch) scratch = (size_t)n;
         size_t need = lg__attention_scratch(m, n, most, 0);
         scratch = need > scratch ? need : scratch;
         size_t blocks = (size_t)(n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
@@ -232,11 +271,11 @@ static void attend(struct lg_decoder *d, int l, int parts, const struct lg__acts
         const struct cache *k = &d->cache[l * d->most + s];
         struct lg__keys keys = {
             .kv = k->kv.data,
-            .ids = d->seq[s].ids.data,
             .n = from + n,
             .packed = k->packed.data,
-            .index = m->config.span == LG_SPAN_WINDOW ? &d->seq[s].index : NULL,
+            .places = m->config.span == LG_SPAN_WINDOW ? &d->seq[s].places : NULL,
         };
+        for (int v = 0; v < m->config.levels; v++) keys.ids[v] = d->seq[s].ids[v].data;
         int queries = last ? 1 : n;
         for (int j = 0; j < queries; j++) place[j] = from + n - queries + j;
         struct lg__queries q = {a->q + (size_t)row * C, place, queries};
@@ -263,46 +302,81 @@ static void keep_last(const struct lg_decoder *d, struct lg__acts *a, float *cos
     a->Mq = parts;
 }
 
-/* Reads rows of tokens, part after part. */
-static int advance(struct lg_decoder *d, int parts, int rows, const int32_t *tokens,
-                   const int32_t *ids, lg_error *err)
+/* Appends the parts' IDs, level after level. */
+static void append_ids(struct lg_decoder *d, int parts, const int32_t *const ids[LG_LEVELS])
+{
+    const lg_model_config *c = &d->m->config;
+    for (int i = 0, at = 0; i < parts; i++) {
+        struct sequence *s = &d->seq[d->parts[i].s];
+        int n = d->parts[i].n;
+        for (int l = 0; l < c->levels; l++)
+            memcpy((int32_t *)s->ids[l].data + s->length, ids[l] + at, (size_t)n * sizeof(int32_t));
+        for (int j = 0; c->span == LG_SPAN_WINDOW && j < n; j++)
+            lg__places_add(&s->places, ids_of(s).level, s->length + j);
+        at += n;
+    }
+}
+
+/* Appends the parts' keys of the pointers, from the last layer's h1. */
+static void append_pointer_keys(struct lg_decoder *d, int parts, const float *h1)
 {
     const struct lg_model *m = d->m;
-    size_t V = (size_t)m->config.vocab, I = (size_t)m->config.id_classes;
-    int code = reserve(d, parts, rows, ids, err), at = 0;
+    size_t C = (size_t)m->config.width;
+    for (int i = 0; i < parts; i++) {
+        struct sequence *s = &d->seq[d->parts[i].s];
+        for (int l = 0; l < m->config.levels; l++)
+            if (m->config.pointer[l])
+                lg__linear_forward(m, &m->pointer[l].key,
+                                   (float *)s->pointer_key[l].data + (size_t)s->length * C, h1,
+                                   d->parts[i].n, 0);
+        h1 += (size_t)d->parts[i].n * C;
+    }
+}
+
+/* One head on the parts' final states, spread over the sequences' rows of `to`. */
+static void run_head(struct lg_decoder *d, const struct lg__linear *head, float *to,
+                     const float *final, float *out, int parts)
+{
+    size_t n = (size_t)head->out;
+    if (!n) return;
+    lg__linear_forward(d->m, head, out, final, parts, 0);
+    for (int i = 0; i < parts; i++)
+        memcpy(to + (size_t)d->parts[i].s * n, out + (size_t)i * n, n * sizeof(float));
+}
+
+/* Reads rows of tokens, part after part. */
+static int advance(struct lg_decoder *d, int parts, int rows, const int32_t *tokens,
+                   const int32_t *const ids[LG_LEVELS], lg_error *err)
+{
+    const struct lg_model *m = d->m;
+    int code = reserve(d, parts, rows, ids, err);
     if (code) return code;
     struct lg__acts a;
     float *cos, *sin, *out;
     carve(d, &a, &cos, &sin, &out, d->arena.data, rows, parts);
-    for (int i = 0; i < parts; i++) {
-        struct sequence *s = &d->seq[d->parts[i].s];
-        memcpy((int32_t *)s->ids.data + s->length, ids + at,
-               (size_t)d->parts[i].n * sizeof(int32_t));
-        for (int j = 0; m->config.span == LG_SPAN_WINDOW && j < d->parts[i].n; j++)
-            lg__index_add(&s->index, ids[at + j]);
-        at += d->parts[i].n;
-    }
-    m->k->embed_forward(a.x, m->params + m->tensors[0].offset, tokens, rows, m->config.width);
-    if (a.cos) lg__turns_rows(m, &d->turns, cos, sin, ids, rows);
+    append_ids(d, parts, ids);
+    lg__embed(m, a.x, tokens, ids, 0, rows);
+    if (a.cos) lg__turns_rows(m, &d->turns, cos, sin, ids, 0, rows);
     for (int l = 0; l < m->config.layers; l++) {
         int last = l == m->config.layers - 1;
         lg__layer_keys(m, &m->layers[l], &a);
         append(d, l, parts, a.kv);
+        if (last) append_pointer_keys(d, parts, a.h1);
         if (last) keep_last(d, &a, cos, sin, parts);
         lg__layer_query(m, &m->layers[l], &a);
         attend(d, l, parts, &a, last);
         lg__layer_after(m, &m->layers[l], &a);
     }
     lg__norm_forward(m, m->final_norm, a.h2, a.mean2, a.rstd2, a.out, parts);
-    lg__linear_forward(m, &m->head, out, a.h2, parts, 0);
-    for (int i = 0; i < parts; i++)
-        memcpy((float *)d->logits.data + (size_t)d->parts[i].s * V, out + (size_t)i * V,
-               V * sizeof(float));
-    if (I) lg__linear_forward(m, &m->id_head, out, a.h2, parts, 0);
-    for (int i = 0; I && i < parts; i++)
-        memcpy((float *)d->id_logits.data + (size_t)d->parts[i].s * I, out + (size_t)i * I,
-               I * sizeof(float));
-    for (int i = 0; i < parts; i++) d->seq[d->parts[i].s].length += d->parts[i].n;
+    run_head(d, &m->head, d->logits.data, a.h2, out, parts);
+    for (int l = 0; l < m->config.levels; l++)
+        run_head(d, &m->id_head[l], d->id_logits[l].data, a.h2, out, parts);
+    size_t C = (size_t)m->config.width;
+    for (int i = 0; i < parts; i++) {
+        memcpy((float *)d->final.data + (size_t)d->parts[i].s * C, a.h2 + (size_t)i * C,
+               C * sizeof(float));
+        d->seq[d->parts[i].s].length += d->parts[i].n;
+    }
     return 0;
 }
 
@@ -317,13 +391,15 @@ int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err)
     d->sequences = 0; /* until all prompts are read */
     for (int s = 0; s < d->most; s++) {
         d->seq[s].length = 0;
-        if ((code = lg__index_reset(&d->seq[s].index, 1, err))) return code;
+        if ((code = lg__places_reset(&d->seq[s].places, d->m->config.levels, 1, err))) return code;
     }
     for (int s = 0; s < prompts->sequences; s++)
         for (int r = prompts->offsets[s]; r < prompts->offsets[s + 1]; r += PROMPT_ROWS) {
             int left = prompts->offsets[s + 1] - r;
             d->parts[0] = (struct part){s, left < PROMPT_ROWS ? left : PROMPT_ROWS};
-            code = advance(d, 1, d->parts[0].n, prompts->tokens + r, prompts->ids + r, err);
+            const int32_t *ids[LG_LEVELS] = {0};
+            for (int l = 0; l < prompts->levels; l++) ids[l] = prompts->ids[l] + r;
+            code = advance(d, 1, d->parts[0].n, prompts->tokens + r, ids, err);
             if (code) return code;
         }
     d->sequences = prompts->sequences;
@@ -339,13 +415,15 @@ int lg_decoder_step(lg_decoder *d, const int32_t *tokens, const int32_t *ids, lg
     for (int s = 0; s < d->sequences; s++) {
         if (tokens[s] == LG_NONE) continue;
         lg_error why;
-        if ((code = lg__check_token(d->m, tokens[s], ids[s], &why)))
+        int32_t id[LG_LEVELS];
+        for (int l = 0; l < d->m->config.levels; l++)
+            d->ids[l][n] = id[l] = ids[l * d->sequences + s];
+        if ((code = lg__check_token(d->m, tokens[s], id, &why)))
             return lg__fail(err, code, "sequence %d: %s", s, why.text);
         d->parts[n] = (struct part){s, 1};
-        d->tokens[n] = tokens[s];
-        d->ids[n++] = ids[s];
+        d->tokens[n++] = tokens[s];
     }
-    return n ? advance(d, n, n, d->tokens, d->ids, err) : 0;
+    return n ? advance(d, n, n, d->tokens, (const int32_t *const *)d->ids, err) : 0;
 }
 
 const float *lg_decoder_logits(const lg_decoder *d, int s)
@@ -353,10 +431,25 @@ const float *lg_decoder_logits(const lg_decoder *d, int s)
     return (const float *)d->logits.data + (size_t)s * (size_t)d->m->config.vocab;
 }
 
-const float *lg_decoder_id_logits(const lg_decoder *d, int s)
+const float *lg_decoder_id_logits(const lg_decoder *d, int s, int level)
 {
-    if (!d->m->config.id_classes) return NULL;
-    return (const float *)d->id_logits.data + (size_t)s * (size_t)d->m->config.id_classes;
+    int classes = d->m->id_head[level].out;
+    if (!classes) return NULL;
+    return (const float *)d->id_logits[level].data + (size_t)s * (size_t)classes;
+}
+
+int32_t lg_decoder_point(lg_decoder *d, int s, int level)
+{
+    const struct lg_model *m = d->m;
+    const struct sequence *q = &d->seq[s];
+    size_t C = (size_t)m->config.width;
+    if (!m->config.pointer[level] || !q->length) return LG_ABSENT;
+    struct lg__pointer_keys k = {q->pointer_key[level].data, q->ids[level].data, q->length};
+    lg__linear_forward(m, &m->pointer[level].query, d->query.data,
+                       (float *)d->final.data + (size_t)s * C, 1, 0);
+    lg__pointer_scores(m, &m->pointer[level], d->scratch.data, d->query.data, &k,
+                       lg__carried(k.ids, k.n - 1));
+    return lg__pointer_best(d->scratch.data, &k);
 }
 
 int lg_decoder_length(const lg_decoder *d, int s) { return d->seq[s].length; }

@@ -19,16 +19,24 @@ struct chunk {
     int count;    /* of wanted rows */
 };
 
+/* What belongs to one level of IDs: [wanted] but for the keys. */
+struct level {
+    struct lg__block targets, id_logits;
+    struct lg__block key;                 /* [rows, C] of the pointer */
+    struct lg__block wanted, found, cost; /* the pointer's target, what it finds, its loss */
+};
+
 struct lg_evaluator {
     const struct lg_model *m;
     struct lg__pool *pool;
     struct lg__turns turns;
-    struct lg__block chunks, rows, targets, id_targets; /* of the batch */
-    struct lg__block at;                                /* [rows] place in its sequence */
-    struct lg__block x, kv, packed, logits, id_logits, loss;
+    struct lg__block chunks, rows, targets; /* of the batch */
+    struct lg__block at;                    /* [rows] place in its sequence */
+    struct lg__block x, kv, packed, logits, loss;
     struct lg__block block_at; /* [sequences + 1] first key block of each sequence */
-    struct lg__block index;    /* struct lg__index [indexes] */
-    int indexes;
+    struct lg__block places;   /* struct lg__places [places_room] */
+    struct level level[LG_LEVELS];
+    int places_room;
     struct lg__block *scratch; /* one a thread */
 
     /* of the call that is running */
@@ -61,12 +69,18 @@ lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
 void lg_evaluator_free(lg_evaluator *e)
 {
     if (!e) return;
-    struct lg__block *all[] = {&e->chunks, &e->rows, &e->targets,   &e->id_targets,
-                               &e->at,     &e->x,    &e->kv,        &e->packed,
-                               &e->logits, &e->loss, &e->id_logits, &e->block_at};
+    struct lg__block *all[] = {&e->chunks, &e->rows,   &e->targets, &e->at,   &e->x,
+                               &e->kv,     &e->packed, &e->logits,  &e->loss, &e->block_at};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) lg__block_free(all[i]);
-    for (int i = 0; i < e->indexes; i++) lg__index_free((struct lg__index *)e->index.data + i);
-    lg__block_free(&e->index);
+    for (int l = 0; l < LG_LEVELS; l++) {
+        struct level *v = &e->level[l];
+        struct lg__block *own[] = {&v->targets, &v->id_logits, &v->key,
+                                   &v->wanted,  &v->found,     &v->cost};
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++) lg__block_free(own[i]);
+    }
+    for (int i = 0; i < e->places_room; i++)
+        lg__places_free((struct lg__places *)e->places.data + i);
+    lg__block_free(&e->places);
     for (int i = 0; e->scratch && i < lg__pool_threads(e->pool); i++)
         lg__block_free(&e->scratch[i]);
     free(e->scratch);
@@ -96,46 +110,50 @@ static void cut(struct lg_evaluator *e)
                 .r0 = r, .r1 = end - r < CHUNK_ROWS ? end : r + CHUNK_ROWS, .sequence = s};
     }
     int *rows = e->rows.data;
-    int32_t *target = e->targets.data, *id_target = e->id_targets.data;
+    int32_t *target = e->targets.data;
     e->wanted = 0;
     for (int i = 0; i < e->chunk_count; i++) {
         c[i].wanted = e->wanted;
         for (int r = c[i].r0; r < c[i].r1; r++) {
-            if (b->targets[r] < 0 && b->id_targets[r] < 0) continue;
+            if (!lg__wanted(b, r)) continue;
+            for (int l = 0; l < b->levels; l++) {
+                ((int32_t *)e->level[l].targets.data)[e->wanted] = b->id_targets[l][r];
+                ((int32_t *)e->level[l].wanted.data)[e->wanted] = b->point_targets[l][r];
+            }
             rows[e->wanted] = r;
-            target[e->wanted] = b->targets[r];
-            id_target[e->wanted++] = b->id_targets[r];
+            target[e->wanted++] = b->targets[r];
         }
         c[i].count = e->wanted - c[i].wanted;
     }
 }
 
-static int reserve_indexes(struct lg_evaluator *e, lg_error *err)
+static int reserve_places(struct lg_evaluator *e, lg_error *err)
 {
     const lg_batch *b = e->b;
     int code;
-    if (b->sequences > e->indexes) {
-        code = lg__block_grow(&e->index, (size_t)b->sequences * sizeof(struct lg__index), 1,
+    if (b->sequences > e->places_room) {
+        code = lg__block_grow(&e->places, (size_t)b->sequences * sizeof(struct lg__places), 1,
                               "indexes", err);
         if (code) return code;
-        struct lg__index *x = e->index.data;
-        memset(x + e->indexes, 0, (size_t)(b->sequences - e->indexes) * sizeof *x);
-        e->indexes = b->sequences;
+        struct lg__places *x = e->places.data;
+        memset(x + e->places_room, 0, (size_t)(b->sequences - e->places_room) * sizeof *x);
+        e->places_room = b->sequences;
     }
     for (int s = 0; s < b->sequences; s++) {
-        code = lg__index_reset((struct lg__index *)e->index.data + s,
-                               b->offsets[s + 1] - b->offsets[s], err);
+        code = lg__places_reset((struct lg__places *)e->places.data + s, b->levels,
+                                b->offsets[s + 1] - b->offsets[s], err);
         if (code) return code;
     }
     return 0;
 }
 
-static void fill_index(void *context, int s, int thread)
+static void fill_places(void *context, int s, int thread)
 {
     struct lg_evaluator *e = context;
-    struct lg__index *x = (struct lg__index *)e->index.data + s;
+    struct lg__places *x = (struct lg__places *)e->places.data + s;
     (void)thread;
-    for (int t = e->b->offsets[s]; t < e->b->offsets[s + 1]; t++) lg__index_add(x, e->b->ids[t]);
+    for (int t = e->b->offsets[s]; t < e->b->offsets[s + 1]; t++)
+        lg__places_add(x, lg__ids(e->b), t);
 }
 
 /* ---- A chunk's arrays ------------------------------------------------------------------------ */
@@ -185,26 +203,33 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
         blocks += (n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
         longest = n > longest ? n : longest;
         if (!window) continue;
-        int seen = lg__index_most((struct lg__index *)e->index.data + s, m->config.window_lo,
-                                  m->config.window_hi);
+        int seen = lg__places_most((struct lg__places *)e->places.data + s, &m->config, 0);
         most = seen > most ? seen : most;
     }
     first[b->sequences] = blocks;
     struct lg__acts a;
     float *ignored;
     size_t own = carve(e, &a, &ignored, &ignored, &ignored, NULL, CHUNK_ROWS) +
-                 lg__attention_scratch(m, longest, most, 0);
+                 lg__attention_scratch(m, longest, most, 0) + (size_t)longest;
     if ((code = lg__block_grow(&e->x, T * C * f, 0, "the stream", err)) ||
         (code = lg__block_grow(&e->kv, 2 * T * C * f, 0, "keys and values", err)) ||
         (code = lg__block_grow(&e->packed, window ? 0 : (size_t)blocks * lg__keys_block_size(m) * f,
                                0, "packed keys", err)) ||
         (code = lg__block_grow(&e->logits, (size_t)e->wanted * (size_t)m->config.vocab * f, 0,
                                "logits", err)) ||
-        (code = lg__block_grow(&e->id_logits, (size_t)e->wanted * (size_t)m->config.id_classes * f,
-                               0, "ID logits", err)) ||
         (code = lg__block_grow(&e->loss, (size_t)e->wanted * f, 0, "losses", err)) ||
-        (code = lg__turns_reserve(m, &e->turns, b->ids, b->rows, err)))
+        (code = lg__turns_reserve(m, &e->turns, lg__ids(b), b->rows, err)))
         return code;
+    for (int l = 0; l < b->levels; l++) {
+        struct level *v = &e->level[l];
+        size_t W = (size_t)e->wanted, classes = (size_t)m->config.id_classes[l];
+        size_t pointer = m->config.pointer[l] ? 1 : 0;
+        if ((code = lg__block_grow(&v->id_logits, W * classes * f, 0, "ID logits", err)) ||
+            (code = lg__block_grow(&v->key, pointer * T * C * f, 0, "pointer keys", err)) ||
+            (code = lg__block_grow(&v->found, pointer * W * sizeof(int32_t), 0, "IDs", err)) ||
+            (code = lg__block_grow(&v->cost, pointer * W * sizeof(double), 0, "losses", err)))
+            return code;
+    }
     for (int i = 0; i < lg__pool_threads(e->pool); i++)
         if ((code = lg__block_grow(&e->scratch[i], own * f, 0, "activations", err))) return code;
     return 0;
@@ -224,11 +249,13 @@ static void run_keys(void *context, int i, int thread)
     a.M = c->r1 - c->r0;
     a.x = (float *)e->x.data + (size_t)c->r0 * C;
     a.kv = (float *)e->kv.data + 2 * (size_t)c->r0 * C;
-    if (e->layer == 0)
-        m->k->embed_forward(a.x, m->params + m->tensors[0].offset, e->b->tokens + c->r0, a.M,
-                            m->config.width);
-    if (a.cos) lg__turns_rows(m, &e->turns, cos, sin, e->b->ids + c->r0, a.M);
+    if (e->layer == 0) lg__embed(m, a.x, e->b->tokens, lg__ids(e->b), c->r0, a.M);
+    if (a.cos) lg__turns_rows(m, &e->turns, cos, sin, lg__ids(e->b), c->r0, a.M);
     lg__layer_keys(m, &m->layers[e->layer], &a);
+    for (int l = 0; e->layer == m->config.layers - 1 && l < m->config.levels; l++)
+        if (m->config.pointer[l])
+            lg__linear_forward(m, &m->pointer[l].key,
+                               (float *)e->level[l].key.data + (size_t)c->r0 * C, a.h1, a.M, 0);
 }
 
 /* Key blocks of all sequences, counted through. */
@@ -265,17 +292,38 @@ static void attend(const struct lg_evaluator *e, const struct lg__acts *a, int s
         if (first == i) continue;
         struct lg__keys keys = {
             .kv = (float *)e->kv.data + 2 * (size_t)b->offsets[s] * C,
-            .ids = b->ids + b->offsets[s],
             .n = end - b->offsets[s],
         };
+        for (int l = 0; l < b->levels; l++) keys.ids[l] = b->ids[l] + b->offsets[s];
         if (m->config.span == LG_SPAN_WINDOW)
-            keys.index = (struct lg__index *)e->index.data + s;
+            keys.places = (struct lg__places *)e->places.data + s;
         else
             keys.packed = (float *)e->packed.data +
                           (size_t)((int *)e->block_at.data)[s] * lg__keys_block_size(m);
         struct lg__queries q = {a->q + (size_t)first * C, place + first, i - first};
         lg__attention_forward(m, &m->layers[e->layer], a->att + (size_t)first * C, NULL, &keys, &q,
                               scratch);
+    }
+}
+
+/* The pointer of level l from the chunk's final rows; q is room for its queries. */
+static void point(const struct lg_evaluator *e, int l, const struct chunk *c, const float *final,
+                  float *q, float *scores)
+{
+    const struct lg_model *m = e->m;
+    const struct level *v = &e->level[l];
+    size_t C = (size_t)m->config.width;
+    lg__linear_forward(m, &m->pointer[l].query, q, final, c->count, 0);
+    for (int i = 0; i < c->count; i++) {
+        int w = c->wanted + i, row = ((int *)e->rows.data)[w], at = ((int *)e->at.data)[row];
+        int32_t wanted = ((int32_t *)v->wanted.data)[w], *found = (int32_t *)v->found.data + w;
+        const int32_t *ids = e->b->ids[l] + (row - at);
+        *found = LG_ABSENT;
+        if (wanted < 0) continue;
+        struct lg__pointer_keys k = {(float *)v->key.data + (size_t)(row - at) * C, ids, at + 1};
+        lg__pointer_scores(m, &m->pointer[l], scores, q + (size_t)i * C, &k, lg__carried(ids, at));
+        *found = lg__pointer_best(scores, &k);
+        ((double *)v->cost.data)[w] = lg__pointer_loss(scores, &k, wanted, 1, 0);
     }
 }
 
@@ -301,8 +349,8 @@ static void run_rest(void *context, int i, int thread)
     for (int j = 0; j < n; j++) {
         memcpy(a.xq + (size_t)j * C, (float *)e->x.data + (size_t)row[j] * C, wide);
         if (a.cos)
-            lg__turns_rows(m, &e->turns, cos + j * (m->R / 2), sin + j * (m->R / 2),
-                           e->b->ids + row[j], 1);
+            lg__turns_rows(m, &e->turns, cos + j * (m->R / 2), sin + j * (m->R / 2), lg__ids(e->b),
+                           row[j], 1);
     }
     lg__norm_forward(m, l->norm1, a.h1q, a.mean1, a.rstd1, a.xq, n);
     lg__layer_query(m, l, &a);
@@ -316,10 +364,13 @@ static void run_rest(void *context, int i, int thread)
     size_t from = (size_t)c->wanted;
     lg__linear_forward(m, &m->head, (float *)e->logits.data + from * (size_t)m->config.vocab, a.h2,
                        n, 0);
-    if (m->id_head.out)
-        lg__linear_forward(m, &m->id_head,
-                           (float *)e->id_logits.data + from * (size_t)m->config.id_classes, a.h2,
-                           n, 0);
+    for (int v = 0; v < m->config.levels; v++) {
+        float *id_logits = e->level[v].id_logits.data;
+        if (m->id_head[v].out)
+            lg__linear_forward(m, &m->id_head[v],
+                               id_logits + from * (size_t)m->config.id_classes[v], a.h2, n, 0);
+        if (m->config.pointer[v]) point(e, v, c, a.h2, a.q, rest);
+    }
 }
 
 /* ---- The call ------------------------------------------------------------------------------------ */
@@ -339,6 +390,32 @@ static double mean_loss(struct lg_evaluator *e, const float *logits, const int32
     return *targets ? sum / *targets : 0;
 }
 
+static void level_losses(struct lg_evaluator *e, int l, lg_eval_result *r)
+{
+    const struct level *v = &e->level[l];
+    int n = 0, right = 0;
+    if (e->m->id_head[l].out) {
+        r->id_logits[l] = v->id_logits.data;
+        r->id_loss +=
+            mean_loss(e, r->id_logits[l], v->targets.data, e->m->config.id_classes[l], &n, &right);
+        r->id_targets += n;
+        r->id_right += right;
+    }
+    if (!e->m->config.pointer[l]) return;
+    const int32_t *wanted = v->wanted.data, *found = v->found.data;
+    double sum = 0;
+    n = 0;
+    for (int i = 0; i < e->wanted; i++) {
+        if (wanted[i] < 0) continue;
+        n++;
+        sum += ((const double *)v->cost.data)[i];
+        r->id_right += found[i] == wanted[i];
+    }
+    r->pointed_id[l] = found;
+    r->id_targets += n;
+    if (n) r->id_loss += sum / n;
+}
+
 int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_error *err)
 {
     const struct lg_model *m = e->m;
@@ -350,14 +427,17 @@ int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_e
     if ((code = lg__block_grow(&e->chunks, most_chunks * sizeof(struct chunk), 0, "chunks", err)) ||
         (code = lg__block_grow(&e->rows, T * i4, 0, "rows", err)) ||
         (code = lg__block_grow(&e->targets, T * i4, 0, "targets", err)) ||
-        (code = lg__block_grow(&e->id_targets, T * i4, 0, "targets", err)) ||
         (code = lg__block_grow(&e->at, T * i4, 0, "places", err)) ||
         (code = lg__block_grow(&e->block_at, ((size_t)b->sequences + 1) * i4, 0, "blocks", err)))
         return code;
+    for (int l = 0; l < b->levels; l++)
+        if ((code = lg__block_grow(&e->level[l].targets, T * i4, 0, "targets", err)) ||
+            (code = lg__block_grow(&e->level[l].wanted, T * i4, 0, "targets", err)))
+            return code;
     cut(e);
     if (window) {
-        if ((code = reserve_indexes(e, err))) return code;
-        lg__pool_run(e->pool, b->sequences, fill_index, e);
+        if ((code = reserve_places(e, err))) return code;
+        lg__pool_run(e->pool, b->sequences, fill_places, e);
     }
     if ((code = reserve(e, err))) return code;
     for (e->layer = 0; e->layer < m->config.layers; e->layer++) {
@@ -369,11 +449,8 @@ int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_e
         .rows = e->wanted,
         .row = e->rows.data,
         .logits = e->logits.data,
-        .id_logits = m->id_head.out ? e->id_logits.data : NULL,
     };
     r->loss = mean_loss(e, r->logits, e->targets.data, m->config.vocab, &r->targets, &r->right);
-    if (m->id_head.out)
-        r->id_loss = mean_loss(e, r->id_logits, e->id_targets.data, m->config.id_classes,
-                               &r->id_targets, &r->id_right);
+    for (int l = 0; l < b->levels; l++) level_losses(e, l, r);
     return 0;
 }

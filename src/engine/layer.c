@@ -135,5 +135,8 @@ void lg__layer_keys_backward(const struct lg_model *m, const struct lg__layer *l
         for (int i = 0; i < a->Mq; i++)
             m->k->add(b->dh + (size_t)rows[i] * C, b->datt + (size_t)i * C, C);
     }
+    for (int i = 0; b->dpointer && i < m->config.levels; i++)
+        if (m->pointer[i].key.out)
+            lg__linear_backward(m, &m->pointer[i].key, b->dh, b->dpointer[i], a->h1, b, a->M, 1);
     lg__norm_backward(m, l->norm1, b->grad, dx, b->dh, a->x, a->mean1, a->rstd1, a->M);
 }

@@ -48,6 +48,7 @@ struct lg__backward {
     float *datt, *dq;  /* [Mq, C] */
     float *dkv;        /* [M, 2C] */
     float *tn;         /* scratch of gemm_tn */
+    float **dpointer;  /* last layer: of the pointers' keys, [M, C] a level; else NULL */
 };
 
 void lg__norm_backward(const struct lg_model *m, struct lg__norm_at n, float *grad, float *dx,

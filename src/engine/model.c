@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "index.h"
 
 enum { STREAM_INIT = 0x494e4954 }; /* "INIT" */
 
@@ -23,11 +24,13 @@ lg_model_config lg_model_config_default(lg_arch arch)
         .act = LG_ACT_GELU,
         .biases = 1,
         .parallel = 1,
+        .levels = 1,
         .encoding = "rope",
         .rope_share = 1.0,
         .rope_base = 10000.0,
-        .window_lo = -2,
-        .window_hi = 2,
+        .rope_factor = 1.0,
+        .window_lo = {-2, -2, -2},
+        .window_hi = {2, 2, 2},
     };
     if (arch == LG_ARCH_OLMO) {
         c.norm = LG_NORM_PLAIN;
@@ -52,7 +55,39 @@ static int range(lg_error *err, const char *what, int64_t value, int64_t least, 
                     (long long)value, (long long)least, (long long)most);
 }
 
-static int check_config(const lg_model_config *c, lg_error *err)
+static int check_levels(const lg_model_config *c, lg_error *err)
+{
+    int e = range(err, "levels", c->levels, 1, LG_LEVELS);
+    for (int l = 0; l < c->levels && !e; l++) {
+        if ((e = range(err, "id_classes", c->id_classes[l], 0, 1 << 24)) ||
+            (e = range(err, "pointer", c->pointer[l], 0, 1)) ||
+            (e = range(err, "window_lo", c->window_lo[l], -(1 << 20), 0)) ||
+            (e = range(err, "window_hi", c->window_hi[l], 0, 1 << 20)))
+            return e;
+    }
+    if (!e && c->levels > 1 && c->span == LG_SPAN_WINDOW && lg__turn_rows(c) > 1 << 22)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "the windows of the %d levels hold %lld combinations of differences; make "
+                        "them narrower (4 million at most)",
+                        c->levels, (long long)lg__turn_rows(c));
+    return e;
+}
+
+static int check_encoding(const lg_model_config *c, lg_error *err)
+{
+    const struct lg__encoding *encoding = find_encoding(c->encoding);
+    if (encoding) return encoding->check ? encoding->check(c, err) : 0;
+    char list[160] = "";
+    for (int i = 0; lg__encodings[i]; i++) {
+        const char *between = !i ? "" : lg__encodings[i + 1] ? ", " : " or ";
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", between, lg__encodings[i]->name);
+    }
+    return lg__fail(err, LG_ERROR_ARGUMENT, "encoding '%s' is not known; take %s",
+                    c->encoding ? c->encoding : "(null)", list);
+}
+
+int lg_model_config_check(const lg_model_config *c, lg_error *err)
 {
     int e;
     if ((e = range(err, "arch", c->arch, LG_ARCH_NEOX, LG_ARCH_OLMO)) ||
@@ -64,9 +99,9 @@ static int check_config(const lg_model_config *c, lg_error *err)
         (e = range(err, "act", c->act, LG_ACT_GELU, LG_ACT_SWIGLU)) ||
         (e = range(err, "span", c->span, LG_SPAN_FULL, LG_SPAN_WINDOW)) ||
         (e = range(err, "scores", c->scores, LG_SCORES_SOFTMAX, LG_SCORES_ENTMAX15)) ||
-        (e = range(err, "id_classes", c->id_classes, 0, 1 << 24)) ||
-        (e = range(err, "window_lo", c->window_lo, -(1 << 20), 0)) ||
-        (e = range(err, "window_hi", c->window_hi, 0, 1 << 20)))
+        (e = range(err, "sink", c->sink, 0, 1)) ||
+        (e = range(err, "rope_scaling", c->rope_scaling, LG_ROPE_PLAIN, LG_ROPE_YARN)) ||
+        (e = range(err, "max_id", c->max_id, 0, 1 << 24)) || (e = check_levels(c, err)))
         return e;
     if (c->width % c->heads)
         return lg__fail(err, LG_ERROR_ARGUMENT,
@@ -75,19 +110,7 @@ static int check_config(const lg_model_config *c, lg_error *err)
     if (!(c->norm_eps > 0 && c->norm_eps < 1))
         return lg__fail(err, LG_ERROR_ARGUMENT, "norm_eps is %g; it must be over 0 and under 1",
                         c->norm_eps);
-    const struct lg__encoding *encoding = find_encoding(c->encoding);
-    if (!encoding)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "encoding '%s' is not known; take none, rope or relative",
-                        c->encoding ? c->encoding : "(null)");
-    if (!encoding->rotary) return 0;
-    if (!(c->rope_share >= 0 && c->rope_share <= 1))
-        return lg__fail(err, LG_ERROR_ARGUMENT, "rope_share is %g; it must be from 0 to 1",
-                        c->rope_share);
-    if (!(c->rope_base > 1) || !isfinite(c->rope_base))
-        return lg__fail(err, LG_ERROR_ARGUMENT, "rope_base is %g; it must be over 1 (10000)",
-                        c->rope_base);
-    return 0;
+    return check_encoding(c, err);
 }
 
 /* ---- The parameter table ------------------------------------------------------------ */
@@ -161,12 +184,14 @@ static void add_layer(struct lg_model *m, int n)
     map_linear(m, &l->kv, w, b, C, 2 * C, C);
     add_linear(m, &w, &b, C, C, last, "layers.%d.attn.out.weight", "layers.%d.attn.out.bias", n);
     map_linear(m, &l->out, w, b, 0, C, C);
-    l->scale = l->position = LG__NO_TENSOR;
+    l->scale = l->sink = l->position = LG__NO_TENSOR;
     if (c->scores == LG_SCORES_SSMAX)
         l->scale = add_tensor(m, LG__INIT_ONE, 0, 1, H, 0, "layers.%d.attn.scale", n);
+    if (c->sink) l->sink = add_tensor(m, LG__INIT_ZERO, 0, 1, H, 0, "layers.%d.attn.sink", n);
     if (m->encoding->shape) {
         m->encoding->shape(c, &rows, &cols);
-        l->position = add_tensor(m, LG__INIT_ZERO, 0, rows, cols, 0, "layers.%d.position.bias", n);
+        l->position = add_tensor(m, m->encoding->init ? LG__INIT_ENCODING : LG__INIT_ZERO, 0, rows,
+                                 cols, 0, "layers.%d.position.bias", n);
     }
     l->norm2 = add_norm(m, "layers.%d.norm2.weight", "layers.%d.norm2.bias", n);
     add_linear(m, &w, &b, m->U, C, inside, "layers.%d.ff.up.weight", "layers.%d.ff.up.bias", n);
@@ -175,21 +200,44 @@ static void add_layer(struct lg_model *m, int n)
     map_linear(m, &l->down, w, b, 0, C, m->F);
 }
 
+/* What predicts the next ID at one level. The first level's head keeps the short name. */
+static void add_id_head(struct lg_model *m, int level, double deviation)
+{
+    const lg_model_config *c = &m->config;
+    struct lg__pointer *p = &m->pointer[level];
+    size_t none = LG__NO_TENSOR, w;
+    int C = c->width;
+    if (c->id_classes[level]) {
+        w = add_tensor(m, LG__INIT_NORMAL, deviation, c->id_classes[level], C, 1,
+                       level ? "id_head.%d.weight" : "id_head.weight", level);
+        map_linear(m, &m->id_head[level], w, none, 0, c->id_classes[level], C);
+    }
+    if (!c->pointer[level]) return;
+    /* pointer.c multiplies the scores by 64 = 8 * 8. */
+    w = add_tensor(m, LG__INIT_NORMAL, deviation / 8, C, C, 1, "pointer.%d.query.weight", level);
+    map_linear(m, &p->query, w, none, 0, C, C);
+    w = add_tensor(m, LG__INIT_NORMAL, deviation / 8, C, C, 1, "pointer.%d.key.weight", level);
+    map_linear(m, &p->key, w, none, 0, C, C);
+    p->place = add_tensor(m, LG__INIT_ZERO, 0, 1, 4, 0, "pointer.%d.place", level);
+}
+
 static void build_table(struct lg_model *m)
 {
     const lg_model_config *c = &m->config;
-    int C = c->width;
-    double embed = c->arch == LG_ARCH_OLMO ? 0.02 : sqrt(2.0 / (5.0 * C));
+    int C = c->width, rows, cols;
+    double embed = c->arch == LG_ARCH_OLMO ? 0.02 : sqrt(2.0 / (5.0 * C)), deviation;
     size_t none = LG__NO_TENSOR, w;
     size_t table = add_tensor(m, LG__INIT_NORMAL, embed, c->vocab, C, 1, "embed.weight", 0);
+    m->input = none;
+    if (m->encoding->input_shape) {
+        m->encoding->input_shape(c, &rows, &cols, &deviation);
+        m->input = add_tensor(m, LG__INIT_NORMAL, deviation, rows, cols, 1, "position.weight", 0);
+    }
     for (int n = 0; n < c->layers; n++) add_layer(m, n);
     m->final_norm = add_norm(m, "final_norm.weight", "final_norm.bias", 0);
     w = c->tied ? table : add_tensor(m, LG__INIT_NORMAL, embed, c->vocab, C, 1, "head.weight", 0);
     map_linear(m, &m->head, w, none, 0, c->vocab, C);
-    if (c->id_classes) {
-        w = add_tensor(m, LG__INIT_NORMAL, embed, c->id_classes, C, 1, "id_head.weight", 0);
-        map_linear(m, &m->id_head, w, none, 0, c->id_classes, C);
-    }
+    for (int l = 0; l < c->levels; l++) add_id_head(m, l, embed);
 }
 
 static void fill_params(struct lg_model *m)
@@ -200,19 +248,64 @@ static void fill_params(struct lg_model *m)
         size_t n = (size_t)t->rows * (size_t)t->cols;
         lg_rng r;
         lg_rng_init(&r, m->config.seed, STREAM_INIT, (uint64_t)i);
-        for (size_t j = 0; j < n && t->init != LG__INIT_ZERO; j++)
-            p[j] = t->init == LG__INIT_ONE ? 1.0f : (float)(t->deviation * lg_rng_normal(&r));
+        if (t->init == LG__INIT_ENCODING) m->encoding->init(p, &m->config, &r);
+        for (size_t j = 0; j < n && t->init == LG__INIT_ONE; j++) p[j] = 1.0f;
+        for (size_t j = 0; j < n && t->init == LG__INIT_NORMAL; j++)
+            p[j] = (float)(t->deviation * lg_rng_normal(&r));
     }
 }
 
-void lg__turn(const struct lg_model *m, float *c, float *s, int64_t id)
+/* ---- Rotations ------------------------------------------------------------------------ */
+
+void lg__turn(const struct lg_model *m, float *c, float *s, int64_t id, int from, int to)
 {
-    for (int i = 0; i < m->R / 2; i++) {
-        double angle = (double)id * pow(m->config.rope_base, -2.0 * i / m->R);
-        c[i] = (float)cos(angle);
-        s[i] = (float)sin(angle);
+    for (int i = from; i < to; i++) {
+        double angle = (double)id * m->theta[i];
+        c[i] = (float)(m->amplitude * cos(angle));
+        s[i] = (float)(m->amplitude * sin(angle));
     }
 }
+
+/* Row `row` of the window's table: the differences of all levels. The amplitude is that of query
+ * and key together. */
+static void fill_turn(struct lg_model *m, int64_t row)
+{
+    const lg_model_config *c = &m->config;
+    float *cosine = m->turn_cos + (size_t)row * (size_t)(m->R / 2);
+    float *sine = m->turn_sin + (size_t)row * (size_t)(m->R / 2);
+    int64_t d[LG_LEVELS], left = row;
+    int shared[LG_LEVELS];
+    for (int l = c->levels - 1; l >= 0; l--) {
+        int64_t width = c->window_hi[l] - c->window_lo[l] + 1;
+        shared[l] = left % (width + 1) < width;
+        d[l] = left % (width + 1) + c->window_lo[l];
+        left /= width + 1;
+    }
+    for (int i = 0; i < m->R / 2; i++) {
+        int l = m->theta_level[i];
+        double angle = (double)d[l] * m->theta[i], a = shared[l] ? m->amplitude * m->amplitude : 0;
+        cosine[i] = (float)(a * cos(angle));
+        sine[i] = (float)(a * sin(angle));
+    }
+}
+
+static void set_rotations(struct lg_model *m, int length)
+{
+    if (!m->R) return;
+    m->rotation++;
+    m->encoding->frequencies(m->theta, m->theta_level, &m->amplitude, &m->config, m->R, length);
+    for (int64_t row = 0; m->turn_cos && row < lg__turn_rows(&m->config); row++) fill_turn(m, row);
+}
+
+int lg_model_set_length(lg_model *m, int n, lg_error *err)
+{
+    if (n < 1)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "a length of %d tokens; it must be at least 1", n);
+    set_rotations(m, n);
+    return 0;
+}
+
+/* ---- Weights in the order of the matmuls --------------------------------------------------- */
 
 void lg__model_pack(struct lg_model *m, int i)
 {
@@ -230,15 +323,18 @@ void lg_model_touch(lg_model *m)
 static int allocate(struct lg_model *m, lg_error *err)
 {
     const lg_model_config *c = &m->config;
-    size_t turns = (size_t)(c->window_hi - c->window_lo + 1) * (size_t)(m->R / 2);
+    size_t half = (size_t)(m->R / 2), turns = half * (size_t)lg__turn_rows(c);
     m->params = lg__alloc(m->size * sizeof(float));
     m->packs = lg__alloc(m->pack_size * sizeof(float));
-    if (c->span == LG_SPAN_WINDOW && m->R) {
+    m->theta = lg__alloc((half + 1) * sizeof *m->theta);
+    m->theta_level = lg__alloc((half + 1) * sizeof *m->theta_level);
+    int ok = m->params && m->packs && m->theta && m->theta_level;
+    if (ok && c->span == LG_SPAN_WINDOW && m->R) {
         m->turn_cos = lg__alloc(turns * sizeof(float));
         m->turn_sin = lg__alloc(turns * sizeof(float));
+        ok = m->turn_cos && m->turn_sin;
     }
-    if (m->params && m->packs && (!m->R || c->span == LG_SPAN_FULL || (m->turn_cos && m->turn_sin)))
-        return 0;
+    if (ok) return 0;
     return lg__fail(err, LG_ERROR_MEMORY,
                     "no memory for a model of %.0f MB; make width, layers or vocab smaller",
                     (double)(m->size + m->pack_size) * sizeof(float) / 1e6);
@@ -246,7 +342,7 @@ static int allocate(struct lg_model *m, lg_error *err)
 
 lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
 {
-    if (check_config(c, err)) return NULL;
+    if (lg_model_config_check(c, err)) return NULL;
     struct lg_model *m = lg__alloc(sizeof *m);
     if (!m) {
         lg__fail(err, LG_ERROR_MEMORY, "no memory for a model; end other programs");
@@ -257,12 +353,12 @@ lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
     m->encoding = find_encoding(c->encoding);
     m->config.encoding = m->encoding->name;
     m->D = c->width / c->heads;
-    m->R = m->encoding->rotary ? 2 * (int)(c->rope_share * m->D / 2) : 0;
+    m->R = m->encoding->frequencies ? 2 * (int)(c->rope_share * m->D / 2) : 0;
     m->F = m->config.ff = c->ff ? c->ff : 4 * c->width;
     m->U = c->act == LG_ACT_SWIGLU ? 2 * m->F : m->F;
-    m->tensors = lg__alloc(sizeof *m->tensors * (size_t)(14 * c->layers + 6));
+    m->tensors = lg__alloc(sizeof *m->tensors * (size_t)(15 * c->layers + 6 + 4 * LG_LEVELS));
     m->layers = lg__alloc(sizeof *m->layers * (size_t)c->layers);
-    m->linears = lg__alloc(sizeof *m->linears * (size_t)(5 * c->layers + 2));
+    m->linears = lg__alloc(sizeof *m->linears * (size_t)(5 * c->layers + 1 + 3 * LG_LEVELS));
     if (!m->tensors || !m->layers || !m->linears) {
         lg__fail(err, LG_ERROR_MEMORY, "no memory for a model of %d layers", c->layers);
         lg_model_free(m);
@@ -275,10 +371,7 @@ lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
     }
     fill_params(m);
     lg_model_touch(m);
-    for (int64_t d = c->window_lo; m->turn_cos && d <= c->window_hi; d++) {
-        size_t row = (size_t)(d - c->window_lo) * (size_t)(m->R / 2);
-        lg__turn(m, m->turn_cos + row, m->turn_sin + row, d);
-    }
+    set_rotations(m, c->rope_length);
     return m;
 }
 
@@ -290,6 +383,8 @@ void lg_model_free(lg_model *m)
     free(m->linears);
     free(m->params);
     free(m->packs);
+    free(m->theta);
+    free(m->theta_level);
     free(m->turn_cos);
     free(m->turn_sin);
     free(m);

@@ -9,7 +9,7 @@
 
 #define LG__NO_TENSOR ((size_t)-1)
 
-enum lg__init { LG__INIT_ZERO, LG__INIT_ONE, LG__INIT_NORMAL };
+enum lg__init { LG__INIT_ZERO, LG__INIT_ONE, LG__INIT_NORMAL, LG__INIT_ENCODING };
 
 /* One row of the parameter table. */
 struct lg__tensor {
@@ -37,7 +37,14 @@ struct lg__layer {
     struct lg__norm_at norm1, norm2;
     struct lg__linear q, kv, out, up, down;
     size_t scale;    /* [H], ssmax */
+    size_t sink;     /* [H] */
     size_t position; /* the encoding's own */
+};
+
+/* Finds an earlier token: scores are query . key / sqrt(width) + u(ID difference). */
+struct lg__pointer {
+    struct lg__linear query, key;
+    size_t place; /* [4]: u at 0; slope above; u just below; slope below */
 };
 
 struct lg_model {
@@ -56,13 +63,20 @@ struct lg_model {
 
     struct lg__layer *layers;
     struct lg__norm_at final_norm;
-    struct lg__linear head, id_head; /* id_head.out is 0 without it */
-    struct lg__linear **linears;     /* all of them, for packing */
+    size_t input; /* the encoding's own, beside the embedding */
+    struct lg__linear head;
+    struct lg__linear id_head[LG_LEVELS];  /* out is 0 without it */
+    struct lg__pointer pointer[LG_LEVELS]; /* query.out is 0 without it */
+    struct lg__linear **linears;           /* all of them, for packing */
     int linear_count;
     float *packs;
     size_t pack_size;
 
-    float *turn_cos, *turn_sin; /* window and rope: rotations for lo..hi, [hi-lo+1, R/2] */
+    double *theta;              /* rope: [R/2] */
+    int *theta_level;           /* [R/2] the level whose ID turns this pair */
+    double amplitude;           /* of cos and sin */
+    unsigned rotation;          /* grows when theta changes: tables made before are void */
+    float *turn_cos, *turn_sin; /* window and rope: [lg__turn_rows, R/2] */
 };
 
 /* Packs the weights of linear i (0..linear_count-1) anew. */
@@ -73,7 +87,14 @@ static inline const float *lg__at(const struct lg_model *m, size_t offset)
     return offset == LG__NO_TENSOR ? NULL : m->params + offset;
 }
 
-/* cos and sin of id * base^(-2i/R), i < R/2, in double before the cast. */
-void lg__turn(const struct lg_model *m, float *cos, float *sin, int64_t id);
+/* cos[i] and sin[i] of id * theta[i], from <= i < to, times the amplitude, in double before the
+ * cast. */
+void lg__turn(const struct lg_model *m, float *cos, float *sin, int64_t id, int from, int to);
+
+/* The IDs of a batch, read only. */
+static inline const int32_t *const *lg__ids(const lg_batch *b)
+{
+    return (const int32_t *const *)b->ids;
+}
 
 #endif

@@ -17,11 +17,14 @@ struct run {
     int *iota;             /* 0, 1, 2, .. */
     int *row, *at;         /* [wanted] row in the shard; place in its sequence */
     int *first_wanted;     /* [count + 1] index into row of each sequence's first */
-    int32_t *target, *id_target;
+    int32_t *target, *id_target[LG_LEVELS];
     float *cos, *sin, *cosq, *sinq;
     float *packed, *scratch; /* attention */
     float *final, *mean, *rstd;
     float *logits, *id_logits, *loss;
+    float *pq[LG_LEVELS], *pk[LG_LEVELS]; /* pointers: [wanted, C], [rows, C] */
+    float *dpq[LG_LEVELS], *dpk[LG_LEVELS];
+    float *point[2]; /* [longest] scores, scratch */
     float *d[2];
     struct lg__backward back;
 };
@@ -37,7 +40,7 @@ struct lg__shard lg__shard_make(const lg_batch *b, int first, int count)
         if (n > s.longest) s.longest = n;
     }
     for (int t = b->offsets[first]; t < b->offsets[first + count]; t++)
-        s.wanted += b->targets[t] >= 0 || b->id_targets[t] >= 0;
+        s.wanted += lg__wanted(b, t);
     return s;
 }
 
@@ -48,6 +51,7 @@ static size_t carve(struct run *r, float *base)
     const lg_model_config *c = &m->config;
     size_t at = 0, C = (size_t)c->width, M = (size_t)r->s->rows, W = (size_t)r->s->wanted;
     size_t H = (size_t)c->heads, turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
+    size_t most_classes = 0;
     size_t blocks = ((size_t)r->s->longest + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
     r->all = r->s->rows == r->s->wanted;
 #define CARVE(to, type, count)                                                                     \
@@ -58,7 +62,7 @@ static size_t carve(struct run *r, float *base)
     CARVE(r->at, int, W);
     CARVE(r->first_wanted, int, (size_t)r->s->count + 1);
     CARVE(r->target, int32_t, W);
-    CARVE(r->id_target, int32_t, W);
+    for (int l = 0; l < c->levels; l++) CARVE(r->id_target[l], int32_t, W);
     CARVE(r->cos, float, M *turned);
     CARVE(r->sin, float, M *turned);
     CARVE(r->cosq, float, W *turned);
@@ -103,7 +107,17 @@ static size_t carve(struct run *r, float *base)
     CARVE(r->mean, float, W);
     CARVE(r->rstd, float, W);
     CARVE(r->logits, float, W *(size_t)c->vocab);
-    CARVE(r->id_logits, float, W *(size_t)c->id_classes);
+    for (int l = 0; l < c->levels; l++) {
+        size_t classes = (size_t)c->id_classes[l], keys = c->pointer[l] ? C : 0;
+        most_classes = classes > most_classes ? classes : most_classes;
+        CARVE(r->pq[l], float, W *keys);
+        CARVE(r->dpq[l], float, W *keys);
+        CARVE(r->pk[l], float, M *keys);
+        CARVE(r->dpk[l], float, M *keys);
+    }
+    CARVE(r->id_logits, float, W *most_classes);
+    CARVE(r->point[0], float, (size_t)r->s->longest);
+    CARVE(r->point[1], float, (size_t)r->s->longest);
     CARVE(r->loss, float, W);
     CARVE(r->d[0], float, M *C);
     CARVE(r->d[1], float, M *C);
@@ -124,22 +138,23 @@ int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct 
     struct run r = {.m = m, .s = s};
     int e = lg__block_grow(&p->arena, carve(&r, NULL) * sizeof(float), 0, "activations", err);
     if (e || m->config.span != LG_SPAN_WINDOW) return e;
-    if (s->count > p->indexes) {
-        struct lg__block grown = {p->index, (size_t)p->indexes * sizeof *p->index};
-        e = lg__block_grow(&grown, (size_t)s->count * sizeof *p->index, 1, "indexes", err);
+    if (s->count > p->room) {
+        struct lg__block grown = {p->places, (size_t)p->room * sizeof *p->places};
+        e = lg__block_grow(&grown, (size_t)s->count * sizeof *p->places, 1, "indexes", err);
         if (e) return e;
-        p->index = grown.data;
-        memset(p->index + p->indexes, 0, (size_t)(s->count - p->indexes) * sizeof *p->index);
-        p->indexes = s->count;
+        p->places = grown.data;
+        memset(p->places + p->room, 0, (size_t)(s->count - p->room) * sizeof *p->places);
+        p->room = s->count;
     }
-    for (int i = 0; i < s->count && !e; i++) e = lg__index_reserve(&p->index[i], s->longest, err);
+    for (int i = 0; i < s->count && !e; i++)
+        e = lg__places_reserve(&p->places[i], m->config.levels, s->longest, err);
     return e;
 }
 
 void lg__pass_free(struct lg__pass *p)
 {
-    for (int i = 0; i < p->indexes; i++) lg__index_free(&p->index[i]);
-    struct lg__block b = {p->index, 0};
+    for (int i = 0; i < p->room; i++) lg__places_free(&p->places[i]);
+    struct lg__block b = {p->places, 0};
     lg__block_free(&b);
     lg__block_free(&p->arena);
     *p = (struct lg__pass){0};
@@ -155,20 +170,20 @@ static void prepare(struct run *r, const struct lg__turns *turns)
         int start = b->offsets[r->s->first + i], end = b->offsets[r->s->first + i + 1];
         r->first_wanted[i] = n;
         if (r->m->config.span == LG_SPAN_WINDOW) {
-            lg__index_reset(&r->p->index[i], end - start, NULL);
-            for (int t = start; t < end; t++) lg__index_add(&r->p->index[i], b->ids[t]);
+            lg__places_reset(&r->p->places[i], b->levels, end - start, NULL);
+            for (int t = start; t < end; t++) lg__places_add(&r->p->places[i], lg__ids(b), t);
         }
         for (int t = start; t < end; t++) {
-            if (b->targets[t] < 0 && b->id_targets[t] < 0) continue;
+            if (!lg__wanted(b, t)) continue;
             r->row[n] = t - r->r0;
             r->at[n] = t - start;
-            r->target[n] = b->targets[t];
-            r->id_target[n++] = b->id_targets[t];
+            for (int l = 0; l < b->levels; l++) r->id_target[l][n] = b->id_targets[l][t];
+            r->target[n++] = b->targets[t];
         }
     }
     r->first_wanted[r->s->count] = n;
     if (!lg__turned(r->m)) return;
-    lg__turns_rows(r->m, turns, r->cos, r->sin, b->ids + r->r0, r->s->rows);
+    lg__turns_rows(r->m, turns, r->cos, r->sin, lg__ids(b), r->r0, r->s->rows);
     for (int i = 0; i < n; i++) {
         size_t half = (size_t)r->m->R / 2, from = (size_t)r->row[i] * half, to = (size_t)i * half;
         memcpy(r->cosq + to, r->cos + from, half * sizeof(float));
@@ -189,11 +204,11 @@ static void sequence(const struct run *r, int i, int l, struct lg__keys *keys,
     *rows = (size_t)(subset ? r->first_wanted[i] : start);
     *keys = (struct lg__keys){
         .kv = a->kv + *keys_at * 2 * C,
-        .ids = r->b->ids + r->r0 + start,
         .n = n,
         .packed = r->packed,
-        .index = r->m->config.span == LG_SPAN_WINDOW ? &r->p->index[i] : NULL,
+        .places = r->m->config.span == LG_SPAN_WINDOW ? &r->p->places[i] : NULL,
     };
+    for (int k = 0; k < r->b->levels; k++) keys->ids[k] = r->b->ids[k] + r->r0 + start;
     q->q = a->q + *rows * C;
     q->at = subset ? r->at + *rows : r->iota;
     q->n = subset ? r->first_wanted[i + 1] - r->first_wanted[i] : n;
@@ -247,8 +262,7 @@ static void forward(const struct run *r)
 {
     const struct lg_model *m = r->m;
     int last = m->config.layers - 1;
-    m->k->embed_forward(r->acts[0].x, m->params + m->tensors[0].offset, r->b->tokens + r->r0,
-                        r->s->rows, m->config.width);
+    lg__embed(m, r->acts[0].x, r->b->tokens, lg__ids(r->b), r->r0, r->s->rows);
     for (int l = 0; l <= last; l++) {
         const struct lg__acts *a = &r->acts[l];
         lg__layer_keys(m, &m->layers[l], a);
@@ -261,6 +275,11 @@ static void forward(const struct run *r)
         lg__layer_after(m, &m->layers[l], a);
     }
     lg__norm_forward(m, m->final_norm, r->final, r->mean, r->rstd, r->acts[last].out, r->s->wanted);
+    for (int l = 0; l < m->config.levels; l++) {
+        if (!m->config.pointer[l]) continue;
+        lg__linear_forward(m, &m->pointer[l].key, r->pk[l], r->acts[last].h1, r->s->rows, 0);
+        lg__linear_forward(m, &m->pointer[l].query, r->pq[l], r->final, r->s->wanted, 0);
+    }
 }
 
 int lg__count_right(const float *logits, const int32_t *target, int n, int V)
@@ -284,6 +303,32 @@ static void head(const struct run *r, const struct lg__linear *l, float *logits,
     lg__linear_backward(m, l, r->back.dh, logits, r->final, &r->back, n, add);
 }
 
+/* The pointer of level l: its losses, the gradients of its keys into dpk, and that of the final
+ * rows added to back.dh. */
+static void point(const struct run *r, int l, float scale, double *loss, int *right)
+{
+    const struct lg_model *m = r->m;
+    const struct lg__pointer *p = &m->pointer[l];
+    const lg_batch *b = r->b;
+    size_t C = (size_t)m->config.width;
+    memset(r->dpq[l], 0, (size_t)r->s->wanted * C * sizeof(float));
+    memset(r->dpk[l], 0, (size_t)r->s->rows * C * sizeof(float));
+    for (int i = 0; i < r->s->wanted; i++) {
+        int t = r->r0 + r->row[i], start = t - r->at[i];
+        int32_t wanted = b->point_targets[l][t], carried = lg__carried(b->ids[l] + start, r->at[i]);
+        if (wanted < 0) continue;
+        size_t first = (size_t)(start - r->r0) * C;
+        struct lg__pointer_keys k = {r->pk[l] + first, b->ids[l] + start, r->at[i] + 1};
+        const float *q = r->pq[l] + (size_t)i * C;
+        lg__pointer_scores(m, p, r->point[0], q, &k, carried);
+        *right += lg__pointer_best(r->point[0], &k) == wanted;
+        *loss += lg__pointer_loss(r->point[0], &k, wanted, scale, 1);
+        lg__pointer_backward(m, p, r->dpq[l] + (size_t)i * C, r->dpk[l] + first, r->back.grad,
+                             r->point[0], q, &k, carried, r->iota, r->point[1]);
+    }
+    lg__linear_backward(m, &p->query, r->back.dh, r->dpq[l], r->final, &r->back, r->s->wanted, 1);
+}
+
 static void backward(struct run *r)
 {
     const struct lg_model *m = r->m;
@@ -305,16 +350,21 @@ static void backward(struct run *r)
             for (int i = 0; i < a->Mq; i++)
                 memcpy(dx + (size_t)r->row[i] * C, b->d + (size_t)i * C, C * sizeof *dx);
         }
+        b->dpointer = l == last ? r->dpk : NULL;
         lg__layer_keys_backward(m, &m->layers[l], a, b, dx, a->xq != a->x ? r->row : NULL);
         b->d = dx;
     }
     m->k->embed_backward(b->grad + m->tensors[0].offset, b->d, r->b->tokens + r->r0, r->s->rows,
                          m->config.width);
+    if (!m->encoding->input_backward) return;
+    const int32_t *ids[LG_LEVELS] = {0};
+    for (int l = 0; l < r->b->levels; l++) ids[l] = r->b->ids[l] + r->r0;
+    m->encoding->input_backward(b->grad + m->input, b->d, &m->config, ids, r->s->rows);
 }
 
 void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
-                  const lg_batch *b, const struct lg__shard *s, float *grad, int first, float scale,
-                  float id_scale, struct lg__losses *losses)
+                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
+                  const struct lg__scales *scales, struct lg__losses *losses)
 {
     struct run r = {.m = m, .b = b, .s = s, .p = p, .r0 = b->offsets[s->first]};
     carve(&r, p->arena.data);
@@ -322,9 +372,13 @@ void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg_
     r.back.first = first;
     prepare(&r, turns);
     forward(&r);
-    head(&r, &m->head, r.logits, r.target, scale, 0, &losses->loss, &losses->right);
-    if (m->id_head.out)
-        head(&r, &m->id_head, r.id_logits, r.id_target, id_scale, 1, &losses->id_loss,
-             &losses->id_right);
+    head(&r, &m->head, r.logits, r.target, scales->token, 0, &losses->loss, &losses->right);
+    for (int l = 0; l < m->config.levels; l++) {
+        if (m->id_head[l].out)
+            head(&r, &m->id_head[l], r.id_logits, r.id_target[l], scales->id[l], 1,
+                 &losses->id_loss[l], &losses->id_right[l]);
+        if (m->config.pointer[l])
+            point(&r, l, scales->point[l], &losses->point_loss[l], &losses->point_right[l]);
+    }
     backward(&r);
 }

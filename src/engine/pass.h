@@ -5,6 +5,7 @@
 
 #include "attention.h"
 #include "layer.h"
+#include "pointer.h"
 #include "work.h"
 
 /* Sequences first..first+count-1 of the batch. */
@@ -15,16 +16,22 @@ struct lg__shard {
     int longest; /* rows of its longest sequence */
 };
 
+/* Sums over rows; how many are right. */
 struct lg__losses {
-    double loss, id_loss; /* sums */
-    int right, id_right;
+    double loss, id_loss[LG_LEVELS], point_loss[LG_LEVELS];
+    int right, id_right[LG_LEVELS], point_right[LG_LEVELS];
+};
+
+/* Weight of one row's loss in the whole, of each kind. */
+struct lg__scales {
+    float token, id[LG_LEVELS], point[LG_LEVELS];
 };
 
 /* What a thread works in. */
 struct lg__pass {
-    struct lg__block arena;  /* floats, carved anew for each shard */
-    struct lg__index *index; /* one a sequence of a shard, span window */
-    int indexes;
+    struct lg__block arena;    /* floats, carved anew for each shard */
+    struct lg__places *places; /* one a sequence of a shard, span window */
+    int room;                  /* of them */
 };
 
 struct lg__shard lg__shard_make(const lg_batch *b, int first, int count);
@@ -35,10 +42,10 @@ int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct 
 void lg__pass_free(struct lg__pass *p);
 
 /* Adds the shard's gradients to grad (overwrites its matrices if `first`) and its sums to
- * losses. scale, id_scale: weight of one position's loss in the whole. */
+ * losses. */
 void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
-                  const lg_batch *b, const struct lg__shard *s, float *grad, int first, float scale,
-                  float id_scale, struct lg__losses *losses);
+                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
+                  const struct lg__scales *scales, struct lg__losses *losses);
 
 /* Argmaxes that are the target, over n rows of logits [n, V]; targets below 0 do not count. */
 int lg__count_right(const float *logits, const int32_t *target, int n, int V);

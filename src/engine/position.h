@@ -5,19 +5,46 @@
 
 #include "lengthen.h"
 
+/* The IDs of one query and of n keys, at each of the config's levels; LG_ABSENT: none. */
+struct lg__pairs {
+    int32_t query[LG_LEVELS];
+    const int32_t *key[LG_LEVELS];
+    int n;
+};
+
 struct lg__encoding {
     const char *name;
-    const char *doc;
-    int rotary; /* the engine turns queries and keys: rope_share, rope_base */
+    const char *line; /* one line in `lengthen positions` */
+    const char *text; /* the formula, what it does with several levels, what it needs */
+    int absolute;     /* the network can tell one ID from another, not only their differences */
+    /* What this encoding asks of a config; NULL: nothing. */
+    int (*check)(const lg_model_config *c, lg_error *err);
 
-    /* Parameters of each layer: a matrix [rows, cols], zeros at first; NULL: none. */
+    /* Rotary: queries and keys are turned, the pair of dimensions (i, i + R/2) of a head by the
+     * angle theta[i] * (the token's ID at level[i]); cos and sin are multiplied by *amplitude. A
+     * token without an ID there has 0 for both. length is that of lg_model_set_length. */
+    void (*frequencies)(double *theta, int *level, double *amplitude, const lg_model_config *c,
+                        int R, int length);
+
+    /* Bias: parameters of each layer, a matrix [rows, cols]; init NULL: zeros at first. */
     void (*shape)(const lg_model_config *c, int *rows, int *cols);
-    /* out[j] = what is added to the score of key j, for one head and query; NULL: nothing. */
+    void (*init)(float *param, const lg_model_config *c, lg_rng *r);
+    /* out[j] = what is added to the score of key j, for one head. A level that either token lacks
+     * adds nothing. */
     void (*bias)(float *out, const float *param, const lg_model_config *c, int head,
-                 int32_t query_id, const int32_t *key_ids, int n);
-    /* dparam += the gradient through bias. */
-    void (*bias_backward)(float *dparam, const float *dout, const lg_model_config *c, int head,
-                          int32_t query_id, const int32_t *key_ids, int n);
+                 const struct lg__pairs *p);
+    /* dparam += the gradient through bias. NULL: nothing is learned. */
+    void (*bias_backward)(float *dparam, const float *dout, const float *param,
+                          const lg_model_config *c, int head, const struct lg__pairs *p);
+
+    /* Input: parameters of the model, a matrix [rows, cols] with normal numbers of this deviation
+     * at first; NULL: none. */
+    void (*input_shape)(const lg_model_config *c, int *rows, int *cols, double *deviation);
+    /* x[n, width] += what n tokens with these IDs get beside their embedding. */
+    void (*input)(float *x, const float *param, const lg_model_config *c,
+                  const int32_t *const ids[LG_LEVELS], int n);
+    void (*input_backward)(float *dparam, const float *dx, const lg_model_config *c,
+                           const int32_t *const ids[LG_LEVELS], int n);
 };
 
 /* All encodings; NULL ends. Defined in positions/table.c. */

@@ -39,7 +39,7 @@ struct lg_trainer {
 
     /* of the step that is running */
     const lg_batch *batch;
-    float scale, id_scale;
+    struct lg__scales scales;
     float lr, fix1, fix2, clip;
 };
 
@@ -196,7 +196,7 @@ static int make_plan(struct lg_trainer *t, const lg_batch *b, lg_error *err)
     for (int i = 0; i < n && !e; i++)
         for (int p = 0; p < lg__pool_threads(t->pool) && !e; p++)
             e = lg__pass_reserve(t->m, &t->passes[p], &shard[i], err);
-    return e ? e : lg__turns_reserve(t->m, &t->turns, b->ids, b->rows, err);
+    return e ? e : lg__turns_reserve(t->m, &t->turns, lg__ids(b), b->rows, err);
 }
 
 /* ---- The parallel parts ---------------------------------------------------------------- */
@@ -216,7 +216,7 @@ static void run_group(void *context, int g, int thread)
                     memset(grad + w->offset, 0, (size_t)w->rows * (size_t)w->cols * sizeof *grad);
             }
         lg__pass_run(t->m, &t->passes[thread], &t->turns, t->batch, &shard[i], grad, !group->used,
-                     t->scale, t->id_scale, &group->losses);
+                     &t->scales, &group->losses);
         group->used = 1;
     }
 }
@@ -236,6 +236,11 @@ static void sum_chunk(void *context, int i, int thread)
     for (int g = 0; g < t->o.groups; g++)
         block[g] = t->groups[g].used ? t->blocks + (size_t)g * t->m->size + from : NULL;
     t->m->k->sum_tree(t->grad + from, block, t->o.groups, n);
+    for (int l = 0; l < t->m->config.levels; l++) {
+        const struct lg__pointer *p = &t->m->pointer[l];
+        if (p->query.out && p->place >= from && p->place < from + n)
+            lg__pointer_cut(t->m, p, t->grad);
+    }
     t->squares[i] = t->m->k->sum_squares(t->grad + from, n);
 }
 
@@ -266,36 +271,71 @@ static void pack_linear(void *context, int i, int thread)
 
 /* ---- The step ---------------------------------------------------------------------------- */
 
+/* Rows with a target, of each kind. */
+struct counts {
+    int token, id[LG_LEVELS], point[LG_LEVELS];
+};
+
+static struct counts count_targets(const lg_batch *b)
+{
+    struct counts n = {0};
+    for (int i = 0; i < b->rows; i++) {
+        n.token += b->targets[i] >= 0;
+        for (int l = 0; l < b->levels; l++) {
+            n.id[l] += b->id_targets[l][i] >= 0;
+            n.point[l] += b->point_targets[l][i] >= 0;
+        }
+    }
+    return n;
+}
+
+/* The groups' sums to means; the ID loss is the sum of the means of its heads and pointers. */
+static void gather_losses(const struct lg_trainer *t, const struct counts *n, lg_train_result *r)
+{
+    r->targets = n->token;
+    for (int g = 0; g < t->o.groups; g++) {
+        r->loss += t->groups[g].losses.loss;
+        r->right += t->groups[g].losses.right;
+    }
+    if (n->token) r->loss /= n->token;
+    for (int l = 0; l < t->m->config.levels; l++) {
+        double id = 0, point = 0;
+        for (int g = 0; g < t->o.groups; g++) {
+            const struct lg__losses *from = &t->groups[g].losses;
+            id += from->id_loss[l];
+            point += from->point_loss[l];
+            r->id_right += from->id_right[l] + from->point_right[l];
+        }
+        r->id_targets += n->id[l] + n->point[l];
+        if (n->id[l]) r->id_loss += id / n->id[l];
+        if (n->point[l]) r->id_loss += point / n->point[l];
+    }
+}
+
 static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err)
 {
-    int e;
+    int e, any;
     *r = (lg_train_result){.step = t->step};
     if ((e = lg__check_batch(t->m, b, err))) return e;
-    for (int i = 0; i < b->rows; i++) {
-        r->targets += b->targets[i] >= 0;
-        r->id_targets += b->id_targets[i] >= 0;
+    struct counts n = count_targets(b);
+    any = n.token;
+    t->scales = (struct lg__scales){.token = n.token ? 1.0f / (float)n.token : 0.0f};
+    for (int l = 0; l < b->levels; l++) {
+        any |= n.id[l] | n.point[l];
+        if (n.id[l]) t->scales.id[l] = (float)(t->o.id_weight / n.id[l]);
+        if (n.point[l]) t->scales.point[l] = (float)(t->o.id_weight / n.point[l]);
     }
-    if (!r->targets && !r->id_targets)
+    if (!any)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the batch has no targets, so there is nothing to learn; give targets to "
                         "lg_batch_add");
     if ((e = make_plan(t, b, err))) return e;
     t->batch = b;
-    t->scale = r->targets ? 1.0f / (float)r->targets : 0.0f;
-    t->id_scale = r->id_targets ? (float)(t->o.id_weight / r->id_targets) : 0.0f;
     lg__pool_run(t->pool, t->o.groups, run_group, t);
     lg__pool_run(t->pool, (int)chunks(t), sum_chunk, t);
     double squares = 0;
     for (size_t i = 0; i < chunks(t); i++) squares += t->squares[i];
-    for (int g = 0; g < t->o.groups; g++) {
-        const struct lg__losses *l = &t->groups[g].losses;
-        r->loss += l->loss;
-        r->id_loss += l->id_loss;
-        r->right += l->right;
-        r->id_right += l->id_right;
-    }
-    if (r->targets) r->loss /= r->targets;
-    if (r->id_targets) r->id_loss /= r->id_targets;
+    gather_losses(t, &n, r);
     r->grad_norm = sqrt(squares);
     if (!isfinite(r->loss) || !isfinite(r->id_loss) || !isfinite(r->grad_norm))
         return lg__fail(err, LG_ERROR_NUMERIC,

@@ -8,22 +8,30 @@
 
 /* Every token, ID and target of the batch is one that the model has. */
 int lg__check_batch(const struct lg_model *m, const lg_batch *b, lg_error *err);
-int lg__check_token(const struct lg_model *m, int32_t token, int32_t id, lg_error *err);
+/* id[l] is the token's ID at level l. */
+int lg__check_token(const struct lg_model *m, int32_t token, const int32_t *id, lg_error *err);
+/* Whether the row has a loss of any kind. */
+int lg__wanted(const lg_batch *b, int row);
 
 /* cos and sin by ID, for IDs below a bound; those above are computed each time. */
 struct lg__turns {
     struct lg__block cos, sin;
-    int ids; /* rows that are filled */
+    int ids;           /* rows that are filled */
+    unsigned rotation; /* the model's when they were */
 };
 
-/* Fills the table for IDs up to the largest of ids[n]. Nothing without absolute rotations
+/* Fills the table for IDs up to the largest of ids[l][n]. Nothing without absolute rotations
  * (encoding rope, span full). */
-int lg__turns_reserve(const struct lg_model *m, struct lg__turns *t, const int32_t *ids, int n,
-                      lg_error *err);
-/* Rows of cos and sin [n, R/2] for ids[n]. */
+int lg__turns_reserve(const struct lg_model *m, struct lg__turns *t,
+                      const int32_t *const ids[LG_LEVELS], int n, lg_error *err);
+/* Rows of cos and sin [n, R/2] for ids[l][from..from+n-1]. */
 void lg__turns_rows(const struct lg_model *m, const struct lg__turns *t, float *cos, float *sin,
-                    const int32_t *ids, int n);
+                    const int32_t *const ids[LG_LEVELS], int from, int n);
 void lg__turns_free(struct lg__turns *t);
+
+/* x[n, C] = the embeddings of the batch's tokens from..from+n-1, and what the encoding adds. */
+void lg__embed(const struct lg_model *m, float *x, const int32_t *tokens,
+               const int32_t *const ids[LG_LEVELS], int from, int n);
 
 /* Whether queries and keys are turned by their own IDs before they meet. */
 static inline int lg__turned(const struct lg_model *m)

@@ -7,5 +7,27 @@
 extern const struct lg__encoding lg__encoding_none;
 extern const struct lg__encoding lg__encoding_rope;
 extern const struct lg__encoding lg__encoding_relative;
+extern const struct lg__encoding lg__encoding_alibi;
+extern const struct lg__encoding lg__encoding_t5;
+extern const struct lg__encoding lg__encoding_fire;
+extern const struct lg__encoding lg__encoding_learned;
+extern const struct lg__encoding lg__encoding_sinusoidal;
+
+/* *d = ID of key j - ID of the query at this level; returns 0 if either token has none there.
+ * 64 bits: LG_ABSENT is taken off before anyone knows that it is no ID, and levels are summed. */
+static inline int lg__difference(const struct lg__pairs *p, int level, int j, int64_t *d)
+{
+    int32_t query = p->query[level], key = p->key[level][j];
+    *d = (int64_t)key - query;
+    return query != LG_ABSENT && key != LG_ABSENT;
+}
+
+static inline int64_t lg__distance(int64_t d) { return d < 0 ? -d : d; }
+
+/* Pairs of dimensions divided among levels: level l has those from here to that of l + 1. */
+static inline int lg__first_pair(int pairs, int levels, int l)
+{
+    return (int)((int64_t)pairs * l / levels);
+}
 
 #endif

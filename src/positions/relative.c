@@ -1,38 +1,71 @@
-/* relative.c: a learned bias for each ID difference, per layer and head:
- * b(h, key ID - query ID), a table from window_lo to window_hi. With span full,
- * differences past the ends take the end's value. */
+/* relative.c: a learned bias for each ID difference, per layer and head: b_l(h, clip(D, lo, hi)),
+ * D = key ID - query ID. Row h of the matrix has the levels' tables one after another, each from
+ * window_lo to window_hi. */
 #include "positions/positions.h"
 
-static size_t entry(const lg_model_config *c, int head, int32_t query_id, int32_t key_id)
+static int table_size(const lg_model_config *c, int level)
 {
-    int64_t d = (int64_t)key_id - query_id;
-    if (d < c->window_lo) d = c->window_lo;
-    if (d > c->window_hi) d = c->window_hi;
-    size_t width = (size_t)(c->window_hi - c->window_lo + 1);
-    return (size_t)head * width + (size_t)(d - c->window_lo);
+    return c->window_hi[level] - c->window_lo[level] + 1;
 }
 
 static void shape(const lg_model_config *c, int *rows, int *cols)
 {
     *rows = c->heads;
-    *cols = c->window_hi - c->window_lo + 1;
+    *cols = 0;
+    for (int l = 0; l < c->levels; l++) *cols += table_size(c, l);
+}
+
+/* Where the table of this head and level starts. */
+static size_t table_start(const lg_model_config *c, int head, int level)
+{
+    int rows, cols;
+    shape(c, &rows, &cols);
+    size_t at = (size_t)head * (size_t)cols;
+    for (int l = 0; l < level; l++) at += (size_t)table_size(c, l);
+    return at;
+}
+
+/* Both ends are clipped here, whatever the span: an index outside the table cannot be made. */
+static size_t entry(const lg_model_config *c, int level, int64_t d)
+{
+    if (d < c->window_lo[level]) d = c->window_lo[level];
+    if (d > c->window_hi[level]) d = c->window_hi[level];
+    return (size_t)(d - c->window_lo[level]);
 }
 
 static void bias(float *out, const float *param, const lg_model_config *c, int head,
-                 int32_t query_id, const int32_t *key_ids, int n)
+                 const struct lg__pairs *p)
 {
-    for (int j = 0; j < n; j++) out[j] = param[entry(c, head, query_id, key_ids[j])];
+    int64_t d;
+    for (int j = 0; j < p->n; j++) out[j] = 0;
+    for (int l = 0; l < c->levels; l++) {
+        const float *table = param + table_start(c, head, l);
+        for (int j = 0; j < p->n; j++)
+            if (lg__difference(p, l, j, &d)) out[j] += table[entry(c, l, d)];
+    }
 }
 
-static void bias_backward(float *dparam, const float *dout, const lg_model_config *c, int head,
-                          int32_t query_id, const int32_t *key_ids, int n)
+static void bias_backward(float *dparam, const float *dout, const float *param,
+                          const lg_model_config *c, int head, const struct lg__pairs *p)
 {
-    for (int j = 0; j < n; j++) dparam[entry(c, head, query_id, key_ids[j])] += dout[j];
+    int64_t d;
+    (void)param;
+    for (int l = 0; l < c->levels; l++) {
+        float *dtable = dparam + table_start(c, head, l);
+        for (int j = 0; j < p->n; j++)
+            if (lg__difference(p, l, j, &d)) dtable[entry(c, l, d)] += dout[j];
+    }
 }
 
 const struct lg__encoding lg__encoding_relative = {
     .name = "relative",
-    .doc = "a learned bias for each ID difference inside the window, per layer and head",
+    .line = "a learned bias for each ID difference inside the window, per layer and head",
+    .text = "score += b(h, clip(D, window_lo, window_hi)),   D = key ID - query ID\n"
+            "b is a table of each layer and head, zeros at first. With span full, differences\n"
+            "past the ends take the value of the end; with span window there are none.\n"
+            "Levels: one table each, with its own window; their values are added. A level that\n"
+            "either token lacks adds nothing.\n"
+            "Needs: window_lo and window_hi of each level.",
     .shape = shape,
     .bias = bias,
     .bias_backward = bias_backward,

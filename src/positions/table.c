@@ -5,18 +5,27 @@
 
 const struct lg__encoding lg__encoding_none = {
     .name = "none",
-    .doc = "IDs do not enter; only the order of the text (and the window) is seen",
-};
-
-const struct lg__encoding lg__encoding_rope = {
-    .name = "rope",
-    .doc = "queries and keys are turned by angles proportional to their IDs",
-    .rotary = 1,
+    .line = "nothing: only the order of the text (and the window) is seen",
+    .text = "NoPE. No number of the network depends on an ID.\n"
+            "A query sees the keys before it in the text, and with span window only those whose\n"
+            "IDs lie in the window: there IDs still choose the keys.\n"
+            "Levels: any. Needs: nothing.",
 };
 
 const struct lg__encoding *const lg__encodings[] = {
-    &lg__encoding_none,
-    &lg__encoding_rope,
-    &lg__encoding_relative,
-    NULL,
+    &lg__encoding_none,    &lg__encoding_rope,       &lg__encoding_relative,
+    &lg__encoding_alibi,   &lg__encoding_t5,         &lg__encoding_fire,
+    &lg__encoding_learned, &lg__encoding_sinusoidal, NULL,
 };
+
+int lg_encoding_count(void) { return (int)(sizeof lg__encodings / sizeof *lg__encodings) - 1; }
+
+lg_encoding_info lg_encoding_info_at(int i)
+{
+    lg_encoding_info info = {NULL, NULL, NULL};
+    if (i < 0 || i >= lg_encoding_count()) return info;
+    info.name = lg__encodings[i]->name;
+    info.line = lg__encodings[i]->line;
+    info.text = lg__encodings[i]->text;
+    return info;
+}

@@ -42,6 +42,7 @@ struct fixture {
     char name[FIXTURE_MAX_NAME];
     char encoding[16]; /* config.encoding points here */
     lg_model_config config;
+    int length; /* for lg_model_set_length; 0: not called */
     double id_weight;
     double loss, id_loss, grad_norm; /* the reference's */
     int right, id_right;
@@ -49,14 +50,16 @@ struct fixture {
     struct fixture_array arrays[FIXTURE_MAX_ARRAYS];
 };
 
-static inline void fixture_clear(struct fixture *f) {
+static inline void fixture_clear(struct fixture *f)
+{
     for (int i = 0; i < f->count; i++) free(f->arrays[i].data.any);
     f->count = 0;
 }
 
 /* The array prefix + name, or NULL. */
-static inline const struct fixture_array *fixture_array(const struct fixture *f,
-                                                        const char *prefix, const char *name) {
+static inline const struct fixture_array *fixture_array(const struct fixture *f, const char *prefix,
+                                                        const char *name)
+{
     size_t n = strlen(prefix);
     for (int i = 0; i < f->count; i++) {
         const char *s = f->arrays[i].name;
@@ -65,45 +68,87 @@ static inline const struct fixture_array *fixture_array(const struct fixture *f,
     return NULL;
 }
 
+/* Row `level` of an array that has one a level; NULL without such an array. */
+static inline const int32_t *fixture_level(const struct fixture *f, const char *name, int level)
+{
+    const struct fixture_array *a = fixture_array(f, "", name);
+    return a && level < a->rows ? a->data.i32 + (size_t)level * (size_t)a->cols : NULL;
+}
+
+/* The name of the array of ID logits. */
+static inline const char *fixture_id_logits(int level)
+{
+    static const char *const names[LG_LEVELS] = {"id_logits", "id_logits.1", "id_logits.2"};
+    return names[level];
+}
+
 /* ---- Reading ---------------------------------------------------------------------- */
 
 /* Index of word in the NULL-ended list, or -1. */
-static inline int fixture_word(const char *word, const char *const *list) {
+static inline int fixture_word(const char *word, const char *const *list)
+{
     for (int i = 0; list[i]; i++)
         if (strcmp(word, list[i]) == 0) return i;
     return -1;
 }
 
+/* A field that each level has: one number a level. 0, or -1 if there are too many or none. */
+static inline int fixture_levels(int *value, const char *text)
+{
+    int n = 0, used = 0;
+    for (int x; sscanf(text, "%d%n", &x, &used) == 1; text += used, n++) {
+        if (n == LG_LEVELS) return -1;
+        value[n] = x;
+    }
+    return n > 0 ? 0 : -1;
+}
+
 /* One `key value` line. 0, or -1 if the key or the value is unknown. */
-static inline int fixture_value(struct fixture *f, const char *key, const char *text) {
+static inline int fixture_value(struct fixture *f, const char *key, const char *text)
+{
     /* Lists in the order of the enums in lengthen.h. */
     static const char *const archs[] = {"neox", "olmo", NULL};
     static const char *const norms[] = {"layer", "plain", "rms", NULL};
     static const char *const acts[] = {"gelu", "gelu_tanh", "swiglu", NULL};
     static const char *const spans[] = {"full", "window", NULL};
     static const char *const scores[] = {"softmax", "ssmax", "entmax15", NULL};
+    static const char *const ropes[] = {"plain", "linear", "ntk", "dynamic", "yarn", NULL};
     lg_model_config *c = &f->config;
 
     const struct {
         const char *key;
         int *value;
-    } ints[] = {{"vocab", &c->vocab},         {"layers", &c->layers},
-                {"width", &c->width},         {"heads", &c->heads},
-                {"ff", &c->ff},               {"biases", &c->biases},
-                {"parallel", &c->parallel},   {"tied", &c->tied},
-                {"window_lo", &c->window_lo}, {"window_hi", &c->window_hi},
-                {"right", &f->right},         {"id_right", &f->id_right},
-                {"id_classes", &c->id_classes}};
+    } ints[] = {{"vocab", &c->vocab},
+                {"layers", &c->layers},
+                {"width", &c->width},
+                {"heads", &c->heads},
+                {"ff", &c->ff},
+                {"biases", &c->biases},
+                {"parallel", &c->parallel},
+                {"tied", &c->tied},
+                {"sink", &c->sink},
+                {"right", &f->right},
+                {"id_right", &f->id_right},
+                {"levels", &c->levels},
+                {"max_id", &c->max_id},
+                {"length", &f->length},
+                {"rope_length", &c->rope_length}},
+      each[] = {{"window_lo", c->window_lo},
+                {"window_hi", c->window_hi},
+                {"id_classes", c->id_classes},
+                {"pointer", c->pointer}};
     const struct {
         const char *key;
         double *value;
     } reals[] = {{"norm_eps", &c->norm_eps},   {"rope_share", &c->rope_share},
-                 {"rope_base", &c->rope_base}, {"id_weight", &f->id_weight},
-                 {"loss", &f->loss},           {"id_loss", &f->id_loss},
-                 {"grad_norm", &f->grad_norm}};
+                 {"rope_base", &c->rope_base}, {"rope_factor", &c->rope_factor},
+                 {"id_weight", &f->id_weight}, {"loss", &f->loss},
+                 {"id_loss", &f->id_loss},     {"grad_norm", &f->grad_norm}};
 
     for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
         if (strcmp(key, ints[i].key) == 0) return sscanf(text, "%d", ints[i].value) == 1 ? 0 : -1;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        if (strcmp(key, each[i].key) == 0) return fixture_levels(each[i].value, text);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         if (strcmp(key, reals[i].key) == 0)
             return sscanf(text, "%lf", reals[i].value) == 1 ? 0 : -1;
@@ -124,6 +169,9 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
     } else if (strcmp(key, "scores") == 0) {
         w = fixture_word(text, scores);
         c->scores = (lg_scores)w;
+    } else if (strcmp(key, "rope_scaling") == 0) {
+        w = fixture_word(text, ropes);
+        c->rope_scaling = (lg_rope)w;
     } else if (strcmp(key, "encoding") == 0 && strlen(text) < sizeof f->encoding) {
         w = 0;
         strcpy(f->encoding, text);
@@ -134,7 +182,8 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
 
 /* The array that follows its line in the file. 0 or -1. */
 static inline int fixture_read_array(struct fixture *f, FILE *in, const char *type,
-                                     const char *rest) {
+                                     const char *rest)
+{
     static const char *const types[] = {"i32", "f32", "f64", NULL};
     static const size_t sizes[] = {4, 4, 8};
     int t = fixture_word(type, types);
@@ -152,7 +201,8 @@ static inline int fixture_read_array(struct fixture *f, FILE *in, const char *ty
 }
 
 /* Reads case `name`. 0, or -1 with the reason on stderr and nothing to clear. */
-static inline int fixture_load(struct fixture *f, const char *name) {
+static inline int fixture_load(struct fixture *f, const char *name)
+{
     char path[1024], line[256], key[64], value[192];
     static const struct fixture empty;
     *f = empty;
@@ -163,15 +213,13 @@ static inline int fixture_load(struct fixture *f, const char *name) {
         fprintf(stderr, "%s: cannot be opened; tests/data/make_fixtures.py makes it\n", path);
         return -1;
     }
-    int done = 0, bad = !fgets(line, sizeof line, in) ||
-                        strcmp(line, "lengthen-fixture 1\n") != 0;
+    int done = 0, bad = !fgets(line, sizeof line, in) || strcmp(line, "lengthen-fixture 1\n") != 0;
     while (!bad && !done && fgets(line, sizeof line, in)) {
         if (strcmp(line, "end\n") == 0) {
             done = 1;
         } else if (sscanf(line, "%63s %191[^\n]", key, value) != 2) {
             bad = 1;
-        } else if (strcmp(key, "i32") == 0 || strcmp(key, "f32") == 0 ||
-                   strcmp(key, "f64") == 0) {
+        } else if (strcmp(key, "i32") == 0 || strcmp(key, "f32") == 0 || strcmp(key, "f64") == 0) {
             bad = fixture_read_array(f, in, key, value) != 0;
         } else {
             bad = fixture_value(f, key, value) != 0;
@@ -179,10 +227,15 @@ static inline int fixture_load(struct fixture *f, const char *name) {
     }
     fclose(in);
 
-    static const char *const needed[] = {"offsets", "tokens", "ids", "targets", "id_targets",
-                                         "logits"};
+    static const char *const needed[] = {"offsets", "tokens",     "ids",
+                                         "targets", "id_targets", "logits"};
     for (size_t i = 0; done && i < sizeof needed / sizeof *needed; i++)
         if (!fixture_array(f, "", needed[i])) done = 0;
+    for (int l = 0; done && l < f->config.levels; l++)
+        if (!fixture_level(f, "ids", l) || !fixture_level(f, "id_targets", l) ||
+            (f->config.pointer[l] && !fixture_level(f, "pointed", l)) ||
+            (f->config.id_classes[l] && !fixture_array(f, "", fixture_id_logits(l))))
+            done = 0;
     if (bad || !done) {
         fprintf(stderr, "%s: not a whole fixture; last line read: %.60s\n", path, line);
         fixture_clear(f);
@@ -193,27 +246,38 @@ static inline int fixture_load(struct fixture *f, const char *name) {
 
 /* ---- What a case is made of -------------------------------------------------------- */
 
-static inline int fixture_rows(const struct fixture *f) {
+static inline int fixture_rows(const struct fixture *f)
+{
     return fixture_array(f, "", "tokens")->cols;
 }
 
-static inline int fixture_sequences(const struct fixture *f) {
+static inline int fixture_sequences(const struct fixture *f)
+{
     return fixture_array(f, "", "offsets")->cols - 1;
 }
 
-static inline const int32_t *fixture_ints(const struct fixture *f, const char *name) {
+static inline const int32_t *fixture_ints(const struct fixture *f, const char *name)
+{
     return fixture_array(f, "", name)->data.i32;
 }
 
 /* b: the case's batch; it is initialised here and cleared by the caller, also on error. */
-static inline int fixture_batch(const struct fixture *f, lg_batch *b, lg_error *err) {
+static inline int fixture_batch(const struct fixture *f, lg_batch *b, lg_error *err)
+{
     const int32_t *at = fixture_ints(f, "offsets");
     lg_batch_init(b);
     for (int s = 0; s < fixture_sequences(f); s++) {
-        int r = lg_batch_add(b, at[s + 1] - at[s], fixture_ints(f, "tokens") + at[s],
-                             fixture_ints(f, "ids") + at[s],
-                             fixture_ints(f, "targets") + at[s],
-                             fixture_ints(f, "id_targets") + at[s], err);
+        lg_sequence x = {.n = at[s + 1] - at[s],
+                         .levels = f->config.levels,
+                         .tokens = fixture_ints(f, "tokens") + at[s],
+                         .targets = fixture_ints(f, "targets") + at[s]};
+        for (int l = 0; l < x.levels; l++) {
+            const int32_t *point = fixture_level(f, "point_targets", l);
+            x.ids[l] = fixture_level(f, "ids", l) + at[s];
+            x.id_targets[l] = fixture_level(f, "id_targets", l) + at[s];
+            x.point_targets[l] = point ? point + at[s] : NULL;
+        }
+        int r = lg_batch_add_levels(b, &x, err);
         if (r != 0) return r;
     }
     return 0;
@@ -221,7 +285,8 @@ static inline int fixture_batch(const struct fixture *f, lg_batch *b, lg_error *
 
 /* Writes the case's parameters into m. The number of parameters of the file that m does not
  * have, or has in another shape, or the other way round; each is named on stderr. */
-static inline int fixture_fill(const struct fixture *f, lg_model *m) {
+static inline int fixture_fill(const struct fixture *f, lg_model *m)
+{
     int wrong = 0;
     for (int i = 0; i < f->count; i++) {
         const struct fixture_array *a = &f->arrays[i];
@@ -246,12 +311,17 @@ static inline int fixture_fill(const struct fixture *f, lg_model *m) {
 }
 
 /* The case's model, with its parameters; NULL with the reason in err. */
-static inline lg_model *fixture_model(const struct fixture *f, lg_error *err) {
+static inline lg_model *fixture_model(const struct fixture *f, lg_error *err)
+{
     lg_model_config c = f->config;
     c.encoding = f->encoding;
     lg_model *m = lg_model_new(&c, err);
     if (m && fixture_fill(f, m) != 0) {
         if (err) snprintf(err->text, sizeof err->text, "the parameters do not fit");
+        lg_model_free(m);
+        m = NULL;
+    }
+    if (m && f->length && lg_model_set_length(m, f->length, err) != 0) {
         lg_model_free(m);
         m = NULL;
     }
@@ -262,9 +332,9 @@ static inline lg_model *fixture_model(const struct fixture *f, lg_error *err) {
 
 /* max|got - ref| <= tolerance * max|ref| over n numbers? 0, or 1 with case, tensor and the
  * worst pair of values on `out` (which may be NULL). NaN is never within. */
-static inline int fixture_differs(FILE *out, const char *name, const char *tensor,
-                                  const float *got, const double *ref, size_t n,
-                                  double tolerance) {
+static inline int fixture_differs(FILE *out, const char *name, const char *tensor, const float *got,
+                                  const double *ref, size_t n, double tolerance)
+{
     double top = 0, worst = -1;
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
@@ -278,19 +348,21 @@ static inline int fixture_differs(FILE *out, const char *name, const char *tenso
     }
     if (worst <= tolerance * top) return 0;
     if (out)
-        fprintf(out, "%s: %s[%zu]: got %.9g, reference %.9g: off by %.3g of max|ref| %.6g, "
-                "allowed %.3g\n", name, tensor, at, (double)got[at], ref[at], worst / top, top,
-                tolerance);
+        fprintf(out,
+                "%s: %s[%zu]: got %.9g, reference %.9g: off by %.3g of max|ref| %.6g, "
+                "allowed %.3g\n",
+                name, tensor, at, (double)got[at], ref[at], worst / top, top, tolerance);
     return 1;
 }
 
 /* The same for one number. */
-static inline int fixture_differs_value(FILE *out, const char *name, const char *what,
-                                        double got, double ref, double tolerance) {
+static inline int fixture_differs_value(FILE *out, const char *name, const char *what, double got,
+                                        double ref, double tolerance)
+{
     if (fabs(got - ref) <= tolerance * fabs(ref)) return 0;
     if (out)
-        fprintf(out, "%s: %s: got %.9g, reference %.9g, allowed %.3g of it\n", name, what, got,
-                ref, tolerance);
+        fprintf(out, "%s: %s: got %.9g, reference %.9g, allowed %.3g of it\n", name, what, got, ref,
+                tolerance);
     return 1;
 }
 

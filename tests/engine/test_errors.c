@@ -31,12 +31,12 @@ static lg_model_config kind_config(int i)
     c.vocab = VOCAB;
     c.width = 12;
     c.heads = 2;
-    c.id_classes = CLASSES;
+    c.id_classes[0] = CLASSES;
     c.span = kinds[i].span;
     c.encoding = kinds[i].encoding;
     c.scores = kinds[i].scores;
-    c.window_lo = -2;
-    c.window_hi = 0; /* the whole table of `relative` is in use */
+    c.window_lo[0] = -2;
+    c.window_hi[0] = 0; /* the whole table of `relative` is in use */
     if (i % 2) c.norm = LG_NORM_RMS;
     return c;
 }
@@ -304,7 +304,7 @@ static void values_out_of_range_are_named(void **state)
     lg_batch_init(&b);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fill(&b, i);
-        int32_t *column[] = {b.tokens, b.ids, b.targets, b.id_targets};
+        int32_t *column[] = {b.tokens, b.ids[0], b.targets, b.id_targets[0]};
         column[bad[i].column][b.offsets[1] + 2] = bad[i].value;
         check_refused(&k, &b, "sequence 1, position 2", bad[i].what, bad[i].text);
     }
@@ -322,13 +322,13 @@ static void an_id_target_needs_an_id_head(void **state)
 {
     (void)state;
     lg_model_config c = kind_config(0);
-    c.id_classes = 0;
+    c.id_classes[0] = 0;
     struct callers k = callers_new(&c);
     lg_batch b;
     lg_batch_init(&b);
     fill(&b, 1);
     for (int i = 0; i < b.rows; i++)
-        if (i != b.offsets[2] + 2) b.id_targets[i] = LG_NONE;
+        if (i != b.offsets[2] + 2) b.id_targets[0][i] = LG_NONE;
     check_refused(&k, &b, "sequence 2, position 2", "ID target", "id_classes");
     lg_batch_clear(&b);
     callers_free(&k);
@@ -348,7 +348,7 @@ static void empty_batches_and_no_targets(void **state)
     check_refused(&k, &b, "batch", "no sequences", "lg_batch_add");
 
     fill(&b, 1);
-    for (int i = 0; i < b.rows; i++) b.targets[i] = b.id_targets[i] = LG_NONE;
+    for (int i = 0; i < b.rows; i++) b.targets[i] = b.id_targets[0][i] = LG_NONE;
     assert_int_equal(lg_trainer_step(k.t, &b, NULL, &err), LG_ERROR_ARGUMENT);
     assert_non_null(strstr(err.text, "no targets"));
     assert_int_equal(lg_trainer_gradients(k.t, &b, NULL, &err), LG_ERROR_ARGUMENT);

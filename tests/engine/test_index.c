@@ -7,16 +7,37 @@
 
 #include "engine/index.h"
 
-/* The definition, in index.h's order: by difference, then by place. */
-static int scan(const int32_t *ids, int *key, int *turn, int place, int lo, int hi)
+/* The definition, by a scan, in index.h's order: by the lowest level that both have, the lower
+ * levels of the key, the difference there, and place. */
+static int scan(const int32_t *const *ids, int *key, int *turn, int place, const lg_model_config *c)
 {
-    int n = 0;
-    for (int d = lo; d <= hi; d++)
-        for (int t = 0; t <= place; t++)
-            if ((int64_t)ids[t] - ids[place] == d) {
-                key[n] = t;
-                turn[n++] = d - lo;
-            }
+    int n = 0, none = 1;
+    for (int l = 0; l < c->levels; l++) none &= ids[l][place] == LG_ABSENT;
+    if (none) {
+        key[0] = place;
+        turn[0] = (int)lg__turn_rows(c) - 1;
+        return 1;
+    }
+    for (int l = 0; l < c->levels; l++)
+        for (int lower = 0; lower < 1 << l; lower++)
+            for (int d = c->window_lo[l]; d <= c->window_hi[l]; d++)
+                for (int t = 0; t <= place; t++) {
+                    int has = 0, seen = 1, lowest = -1, row = 0;
+                    for (int i = 0; i < c->levels; i++) {
+                        int width = c->window_hi[i] - c->window_lo[i] + 1, at = width;
+                        int both = ids[i][t] != LG_ABSENT && ids[i][place] != LG_ABSENT;
+                        int64_t apart = (int64_t)ids[i][t] - ids[i][place];
+                        if (i < l && ids[i][t] != LG_ABSENT) has |= 1 << i;
+                        if (both && lowest < 0) lowest = i;
+                        if (both && (apart < c->window_lo[i] || apart > c->window_hi[i])) seen = 0;
+                        if (both) at = (int)(apart - c->window_lo[i]);
+                        if (seen) row = row * (width + 1) + at;
+                    }
+                    if (!seen || lowest != l || has != lower) continue;
+                    if ((int64_t)ids[l][t] - ids[l][place] != d) continue;
+                    key[n] = t;
+                    turn[n++] = row;
+                }
     return n;
 }
 
@@ -40,49 +61,62 @@ enum { KINDS = 8 };
 
 static const int windows[][2] = {{0, 0}, {-1, 1}, {-5, 0}, {0, 3}, {-20, 20}};
 
+static void check_window(const struct lg__places *x, const int32_t *const *ids, int place,
+                         const lg_model_config *c, int kind)
+{
+    int want_key[MOST], want_turn[MOST], most = lg__places_most(x, c, 0);
+    int *key = malloc((size_t)(most ? most : 1) * sizeof *key);
+    int *turn = malloc((size_t)(most ? most : 1) * sizeof *turn);
+    int want = scan(ids, want_key, want_turn, place, c);
+    if (want > most)
+        fail_msg("kind %d, place %d: %d keys, but the index says at most %d", kind, place, want,
+                 most);
+    int got = lg__places_find(x, key, turn, place, ids, c);
+    if (got != want) fail_msg("kind %d, place %d: %d keys, want %d", kind, place, got, want);
+    for (int i = 0; i < got; i++)
+        if (key[i] != want_key[i] || turn[i] != want_turn[i])
+            fail_msg("kind %d, place %d: key %d is (%d, %d), want (%d, %d)", kind, place, i, key[i],
+                     turn[i], want_key[i], want_turn[i]);
+    free(key);
+    free(turn);
+}
+
 /* Every window of the token at `place`; the arrays end where the index says they must reach. */
-static void check_place(const struct lg__index *x, const int32_t *ids, int place, int kind)
+static void check_place(const struct lg__places *x, const int32_t *ids, int place, int kind)
 {
     for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
-        int lo = windows[w][0], hi = windows[w][1];
-        int want_key[MOST], want_turn[MOST];
-        int most = lg__index_most(x, lo, hi);
-        int *key = malloc((size_t)(most ? most : 1) * sizeof *key);
-        int *turn = malloc((size_t)(most ? most : 1) * sizeof *turn);
-        int want = scan(ids, want_key, want_turn, place, lo, hi);
-        if (want > most)
-            fail_msg("kind %d, place %d, window %d..%d: %d keys, but the index says at most %d",
-                     kind, place, lo, hi, want, most);
-        int got = lg__index_find(x, key, turn, place, ids[place], lo, hi);
-        if (got != want)
-            fail_msg("kind %d, place %d, window %d..%d: %d keys, want %d", kind, place, lo, hi, got,
-                     want);
-        for (int i = 0; i < got; i++)
-            if (key[i] != want_key[i] || turn[i] != want_turn[i])
-                fail_msg("kind %d, place %d, window %d..%d: key %d is (%d, %d), want (%d, %d)",
-                         kind, place, lo, hi, i, key[i], turn[i], want_key[i], want_turn[i]);
-        free(key);
-        free(turn);
+        lg_model_config c = {.levels = 1};
+        c.window_lo[0] = windows[w][0];
+        c.window_hi[0] = windows[w][1];
+        check_window(x, (const int32_t *[LG_LEVELS]){ids}, place, &c, kind);
     }
+}
+
+static void add(struct lg__places *x, const int32_t *ids, int t)
+{
+    const int32_t *levels[LG_LEVELS] = {ids};
+    lg__places_add(x, levels, t);
 }
 
 /* All tokens first, then any of them asks: a key later in the text is there and not seen. */
 static void every_place_after_all_were_added(void **state)
 {
     (void)state;
-    struct lg__index x = {0};
+    struct lg__places x = {0};
     for (int kind = 0; kind < KINDS; kind++) {
         lg_rng r;
         int32_t ids[MOST];
         lg_rng_init(&r, 1, 0, (uint64_t)kind);
         int n = kind % 2 ? MOST : 150;
-        assert_int_equal(lg__index_reset(&x, n, NULL), 0); /* nothing of the kind before is left */
-        for (int t = 0; t < n; t++) lg__index_add(&x, ids[t] = draw(&r, kind, t));
+        assert_int_equal(lg__places_reset(&x, 1, n, NULL),
+                         0); /* nothing of the kind before is left */
+        for (int t = 0; t < n; t++) ids[t] = draw(&r, kind, t);
+        for (int t = 0; t < n; t++) add(&x, ids, t);
         assert_int_equal(x.tokens, n);
         for (int t = 0; t < n; t += 1 + (int)lg_rng_below(&r, 9)) check_place(&x, ids, t, kind);
         check_place(&x, ids, n - 1, kind);
     }
-    lg__index_free(&x);
+    lg__places_free(&x);
 }
 
 /* A decoder's way: room for one more, add it, ask. What was there stays when the room grows. */
@@ -90,22 +124,23 @@ static void growing_by_one(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
-        struct lg__index x = {0};
+        struct lg__places x = {0};
         lg_rng r;
         int32_t ids[MOST];
         int grown = 0;
         lg_rng_init(&r, 2, 0, (uint64_t)kind);
         for (int t = 0; t < MOST; t++) {
-            int room = x.room_tokens;
-            assert_int_equal(lg__index_reserve(&x, t + 1, NULL), 0);
-            grown += x.room_tokens != room;
-            assert_true(x.room_tokens >= t + 1);
-            lg__index_add(&x, ids[t] = draw(&r, kind, t));
-            if (t % 11 == 0 || x.room_tokens != room) check_place(&x, ids, t, kind);
-            if (x.room_tokens != room && t > 5) check_place(&x, ids, t / 2, kind);
+            int room = x.index[0].room_tokens;
+            assert_int_equal(lg__places_reserve(&x, 1, t + 1, NULL), 0);
+            grown += x.index[0].room_tokens != room;
+            assert_true(x.index[0].room_tokens >= t + 1);
+            ids[t] = draw(&r, kind, t);
+            add(&x, ids, t);
+            if (t % 11 == 0 || x.index[0].room_tokens != room) check_place(&x, ids, t, kind);
+            if (x.index[0].room_tokens != room && t > 5) check_place(&x, ids, t / 2, kind);
         }
         assert_true(grown >= 3 && grown <= 12); /* it grew, and not at every token */
-        lg__index_free(&x);
+        lg__places_free(&x);
     }
 }
 
@@ -113,21 +148,26 @@ static void growing_by_one(void **state)
 static void counts(void **state)
 {
     (void)state;
-    struct lg__index x = {0};
+    struct lg__places x = {0};
     const int32_t ids[] = {5, 7, 5, INT32_MAX, 5, 7, 0};
-    assert_int_equal(lg__index_reset(&x, 7, NULL), 0);
-    for (int i = 0; i < 7; i++) lg__index_add(&x, ids[i]);
+    assert_int_equal(lg__places_reset(&x, 1, 7, NULL), 0);
+    for (int i = 0; i < 7; i++) add(&x, ids, i);
     assert_int_equal(x.tokens, 7);
-    assert_int_equal(x.buckets, 4);
-    assert_int_equal(x.most, 3);
-    assert_int_equal(lg__index_most(&x, 0, 0), 3);
-    assert_int_equal(lg__index_most(&x, -1, 0), 6);
-    assert_int_equal(lg__index_most(&x, -1, 1), 7); /* never more than there are tokens */
-    assert_int_equal(lg__index_most(&x, -(1 << 20), 1 << 20), 7);
-    assert_int_equal(lg__index_reset(&x, 3, NULL), 0);
-    assert_int_equal(x.tokens + x.buckets + x.most, 0);
-    lg__index_free(&x);
-    lg__index_free(&x); /* twice is once */
+    assert_int_equal(x.index[0].buckets, 4);
+    assert_int_equal(x.index[0].most, 3);
+    lg_model_config c = {.levels = 1};
+    assert_int_equal(lg__places_most(&x, &c, 0), 4); /* one more: a token without ID sees itself */
+    assert_int_equal(lg__places_most(&x, &c, 2), 6);
+    c.window_lo[0] = -1;
+    c.window_hi[0] = 1;
+    assert_int_equal(lg__places_most(&x, &c, 0), 7); /* never more than there are tokens */
+    c.window_lo[0] = -(1 << 20);
+    c.window_hi[0] = 1 << 20;
+    assert_int_equal(lg__places_most(&x, &c, 0), 7);
+    assert_int_equal(lg__places_reset(&x, 1, 3, NULL), 0);
+    assert_int_equal(x.tokens + x.index[0].tokens + x.index[0].buckets + x.index[0].most, 0);
+    lg__places_free(&x);
+    lg__places_free(&x); /* twice is once */
 }
 
 /* Without memory the index is as it was and can be asked. */
@@ -136,15 +176,16 @@ static void no_memory_leaves_it_as_it_was(void **state)
     (void)state;
     int failures = 0;
     for (long n = 0;; n++) {
-        struct lg__index x = {0};
+        struct lg__places x = {0};
         lg_rng r;
         int32_t ids[MOST];
         lg_error err = {0};
         lg_rng_init(&r, 3, 0, 0);
-        assert_int_equal(lg__index_reset(&x, 64, NULL), 0);
-        for (int t = 0; t < 64; t++) lg__index_add(&x, ids[t] = draw(&r, 1, t));
+        assert_int_equal(lg__places_reset(&x, 1, 64, NULL), 0);
+        for (int t = 0; t < MOST; t++) ids[t] = draw(&r, 1, t);
+        for (int t = 0; t < 64; t++) add(&x, ids, t);
         lg__alloc_fail_after(n);
-        int code = lg__index_reserve(&x, MOST, &err);
+        int code = lg__places_reserve(&x, 1, MOST, &err);
         lg__alloc_fail_after(-1);
         if (code) {
             failures++;
@@ -152,10 +193,10 @@ static void no_memory_leaves_it_as_it_was(void **state)
             assert_non_null(strstr(err.text, "memory"));
         }
         for (int t = 0; t < 64; t++) check_place(&x, ids, t, 1);
-        assert_int_equal(lg__index_reserve(&x, MOST, NULL), 0);
-        for (int t = 64; t < MOST; t++) lg__index_add(&x, ids[t] = draw(&r, 1, t));
+        assert_int_equal(lg__places_reserve(&x, 1, MOST, NULL), 0);
+        for (int t = 64; t < MOST; t++) add(&x, ids, t);
         for (int t = 0; t < MOST; t += 37) check_place(&x, ids, t, 1);
-        lg__index_free(&x);
+        lg__places_free(&x);
         if (!code) break;
     }
     assert_int_equal(failures, 3); /* next, bucket, slot */
@@ -165,16 +206,20 @@ static void no_memory_leaves_it_as_it_was(void **state)
  * and to look each up again. */
 static double time_of_runs(int n, int32_t apart)
 {
-    struct lg__index x = {0};
+    struct lg__places x = {0};
     int key[8], turn[8], found = 0;
-    assert_int_equal(lg__index_reset(&x, n, NULL), 0);
+    lg_model_config c = {.levels = 1};
+    int32_t *ids = malloc((size_t)n * sizeof *ids);
+    const int32_t *levels[LG_LEVELS] = {ids};
+    for (int t = 0; t < n; t++) ids[t] = t < n / 2 ? t : apart + t - n / 2;
+    assert_int_equal(lg__places_reset(&x, 1, n, NULL), 0);
     clock_t start = clock();
-    for (int t = 0; t < n; t++) lg__index_add(&x, t < n / 2 ? t : apart + t - n / 2);
-    for (int t = 0; t < n; t++)
-        found += lg__index_find(&x, key, turn, n, t < n / 2 ? t : apart + t - n / 2, 0, 0);
+    for (int t = 0; t < n; t++) add(&x, ids, t);
+    for (int t = 0; t < n; t++) found += lg__places_find(&x, key, turn, t, levels, &c);
     double seconds = (double)(clock() - start + 1) / CLOCKS_PER_SEC;
     assert_int_equal(found, n);
-    lg__index_free(&x);
+    free(ids);
+    lg__places_free(&x);
     return seconds;
 }
 
@@ -192,6 +237,34 @@ static void no_pattern_piles_up(void **state)
     }
 }
 
+/* Two and three levels, some IDs absent, windows of all sorts: what a level further down finds
+ * must not be found again, nor missed, nor judged by a level that only one of the two has. */
+static void several_levels(void **state)
+{
+    (void)state;
+    struct lg__places x = {0};
+    for (int kind = 0; kind < 60; kind++) {
+        static int32_t all[LG_LEVELS][MOST];
+        const int32_t *ids[LG_LEVELS] = {all[0], all[1], all[2]};
+        lg_rng r;
+        lg_rng_init(&r, 4, 0, (uint64_t)kind);
+        lg_model_config c = {.levels = 2 + kind % 2};
+        int n = 40 + (int)lg_rng_below(&r, 100);
+        assert_int_equal(lg__places_reset(&x, c.levels, n, NULL), 0);
+        for (int l = 0; l < c.levels; l++) {
+            c.window_lo[l] = -(int)lg_rng_below(&r, 3);
+            c.window_hi[l] = (int)lg_rng_below(&r, 3);
+            for (int t = 0; t < n; t++)
+                all[l][t] = lg_rng_below(&r, 4) < (uint32_t)(kind % 4)
+                                ? LG_ABSENT
+                                : (int32_t)lg_rng_below(&r, l ? 6 : 12);
+        }
+        for (int t = 0; t < n; t++) lg__places_add(&x, ids, t);
+        for (int t = 0; t < n; t++) check_window(&x, ids, t, &c, kind);
+    }
+    lg__places_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +272,7 @@ int main(void)
         cmocka_unit_test(growing_by_one),
         cmocka_unit_test(counts),
         cmocka_unit_test(no_memory_leaves_it_as_it_was),
+        cmocka_unit_test(several_levels),
         cmocka_unit_test(no_pattern_piles_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

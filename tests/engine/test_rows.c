@@ -28,7 +28,7 @@ static const struct size {
     double share;
 } sizes[] = {
     {32, 2, 0, 8, 0, 1.0},  {21, 3, 17, 5, 3, 1.0},  {24, 4, 0, 17, 1, 0.5},
-    {30, 2, 33, 3, 7, 1.0}, {7, 7, 9, 2, 0, 1.0},    {64, 1, 40, 33, 16, 0.3},
+    {30, 2, 33, 3, 7, 1.0}, {7, 7, 9, 2, 0, 0.0},    {64, 1, 40, 33, 16, 0.3},
     {40, 5, 31, 4, 0, 1.0}, {15, 1, 16, 9, 17, 0.7},
 };
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -51,10 +51,10 @@ static lg_model_config config_of(int i)
     c.heads = z->heads;
     c.ff = z->ff;
     c.vocab = z->vocab;
-    c.id_classes = z->classes;
+    c.id_classes[0] = z->classes;
     c.rope_share = z->share;
-    c.window_lo = i % 5 == 1 ? 0 : -3 + i % 3;
-    c.window_hi = c.window_lo ? i % 3 : 2;
+    c.window_lo[0] = i % 5 == 1 ? 0 : -3 + i % 3;
+    c.window_hi[0] = c.window_lo[0] ? i % 3 : 2;
     c.tied = i % 3 == 1;
     if (i % 4 == 2) c.act = LG_ACT_GELU_TANH;
     if (i % 6 == 5) c.norm = LG_NORM_RMS;
@@ -70,7 +70,7 @@ static const char *config_name(int i)
     snprintf(name, sizeof name, "%s %s %s %s %s, width %d, heads %d, layers %d, window %d..%d",
              lg_isa(), c.arch == LG_ARCH_NEOX ? "neox" : "olmo",
              c.span == LG_SPAN_FULL ? "full" : "window", c.encoding, score_names[c.scores], c.width,
-             c.heads, c.layers, c.window_lo, c.window_hi);
+             c.heads, c.layers, c.window_lo[0], c.window_hi[0]);
     return name;
 }
 
@@ -113,7 +113,7 @@ static struct text text_make(const lg_model_config *c, lg_rng *r, int n, enum id
     x.tokens = hold(N * sizeof *x.tokens);
     x.ids = hold(N * sizeof *x.ids);
     x.logits = hold(N * (size_t)c->vocab * sizeof *x.logits);
-    x.id_logits = hold(N * (size_t)(c->id_classes + 1) * sizeof *x.id_logits);
+    x.id_logits = hold(N * (size_t)(c->id_classes[0] + 1) * sizeof *x.id_logits);
     for (int t = 0; t < n; t++) {
         x.tokens[t] = (int32_t)lg_rng_below(r, (uint32_t)c->vocab);
         int near = (int)lg_rng_below(r, 3);
@@ -164,7 +164,7 @@ static int differs(struct check *k, const char *way, const char *head, int s, in
 static void compare(struct check *k, const char *way, const struct text *x, int s, int t,
                     const float *logits, const float *id_logits)
 {
-    int V = k->c->vocab, I = k->c->id_classes;
+    int V = k->c->vocab, I = k->c->id_classes[0];
     int wrong = differs(k, way, "logit", s, x->n, t, logits, x->logits + t * V, V);
     if (I) wrong |= differs(k, way, "ID logit", s, x->n, t, id_logits, x->id_logits + t * I, I);
     k->compared++;
@@ -183,8 +183,9 @@ static void reference(struct check *k, struct text *x)
     if (!e || lg_evaluator_run(e, &b, &r, &err)) fail_msg("%s", err.text);
     assert_int_equal(r.rows, x->n);
     memcpy(x->logits, r.logits, (size_t)(x->n * k->c->vocab) * sizeof *x->logits);
-    if (k->c->id_classes)
-        memcpy(x->id_logits, r.id_logits, (size_t)(x->n * k->c->id_classes) * sizeof *x->id_logits);
+    if (k->c->id_classes[0])
+        memcpy(x->id_logits, r.id_logits[0],
+               (size_t)(x->n * k->c->id_classes[0]) * sizeof *x->id_logits);
     lg_evaluator_free(e);
     lg_batch_clear(&b);
 }
@@ -218,8 +219,9 @@ static void in_a_batch(struct check *k, const struct text *x, int n, lg_rng *r, 
             assert_true(row < result.rows && result.row[row] == b.offsets[i] + t);
             compare(k, way, &x[order[i]], order[i], t,
                     result.logits + (size_t)row * (size_t)k->c->vocab,
-                    result.id_logits ? result.id_logits + (size_t)row * (size_t)k->c->id_classes
-                                     : NULL);
+                    result.id_logits[0]
+                        ? result.id_logits[0] + (size_t)row * (size_t)k->c->id_classes[0]
+                        : NULL);
             row++;
         }
     assert_int_equal(row, result.rows);
@@ -243,7 +245,7 @@ static void decoded(struct check *k, const char *way, const struct text *x, int 
     int left = 1;
     for (int i = 0; i < n; i++)
         compare(k, way, &x[i], i, prompt[i] - 1, lg_decoder_logits(d, i),
-                lg_decoder_id_logits(d, i));
+                lg_decoder_id_logits(d, i, 0));
     while (left) {
         int32_t tokens[MOST_SEQUENCES], ids[MOST_SEQUENCES];
         left = 0;
@@ -257,7 +259,7 @@ static void decoded(struct check *k, const char *way, const struct text *x, int 
         /* of all: those that took no part keep the logits of their last token */
         for (int i = 0; i < n; i++)
             compare(k, way, &x[i], i, lg_decoder_length(d, i) - 1, lg_decoder_logits(d, i),
-                    lg_decoder_id_logits(d, i));
+                    lg_decoder_id_logits(d, i, 0));
     }
     for (int i = 0; i < n; i++) assert_int_equal(lg_decoder_length(d, i), x[i].n);
     lg_decoder_free(d);
@@ -348,7 +350,7 @@ static int field_of(const lg_model_config *c, const struct text *x, int place, i
     int n = 0;
     for (int t = 0; t <= place; t++) {
         int64_t d = (int64_t)x->ids[t] - x->ids[place];
-        if (d >= (int64_t)c->layers * c->window_lo && d <= (int64_t)c->layers * c->window_hi)
+        if (d >= (int64_t)c->layers * c->window_lo[0] && d <= (int64_t)c->layers * c->window_hi[0])
             member[n++] = t;
     }
     return n;
@@ -383,7 +385,7 @@ static void a_field_cut_out_gives_the_same_bits(void **state)
                 }
                 reference(&k, &cut);
                 cut_short += cut.n < place + 1;
-                int V = k.c->vocab, I = k.c->id_classes, last = cut.n - 1;
+                int V = k.c->vocab, I = k.c->id_classes[0], last = cut.n - 1;
                 compare(&k, "its field cut out", &x, 0, place, cut.logits + last * V,
                         I ? cut.id_logits + last * I : NULL);
             }
@@ -425,9 +427,9 @@ static void what_is_seen_changes_bits_and_nothing_else_does(void **state)
         int last = x.n - 1, seen = 0, changed = 0, outside = 0;
         for (int t = 0; t < x.n; t++) {
             int64_t d = (int64_t)x.ids[t] - x.ids[last];
-            int inside =
-                full || (d >= k.c->layers * k.c->window_lo && d <= k.c->layers * k.c->window_hi);
-            int direct = full || (d >= k.c->window_lo && d <= k.c->window_hi);
+            int inside = full || (d >= k.c->layers * k.c->window_lo[0] &&
+                                  d <= k.c->layers * k.c->window_hi[0]);
+            int direct = full || (d >= k.c->window_lo[0] && d <= k.c->window_hi[0]);
             if (!direct && inside) continue; /* may or may not, by way of another token */
             int changes = last_row_changes(&k, &x, &room, t);
             if (!inside && changes)

@@ -18,7 +18,7 @@ static lg_model_config neox(void)
     c.vocab = VOCAB;
     c.width = 40;
     c.heads = 4;
-    c.id_classes = CLASSES;
+    c.id_classes[0] = CLASSES;
     c.seed = 3;
     return c;
 }
@@ -33,8 +33,8 @@ static lg_model_config olmo(void)
     c.tied = 1;
     c.encoding = "relative";
     c.span = LG_SPAN_WINDOW;
-    c.window_lo = -4;
-    c.window_hi = 3;
+    c.window_lo[0] = -4;
+    c.window_hi[0] = 3;
     c.seed = 4;
     return c;
 }
@@ -103,7 +103,7 @@ static struct outcome *run(const lg_model_config *c, const struct feed *f, int t
     assert_non_null(trainer);
     for (int step = 0; step < STEPS; step++) {
         lg_train_result r;
-        fill(&b, f, step, c->id_classes);
+        fill(&b, f, step, c->id_classes[0]);
         if (lg_trainer_step(trainer, &b, &r, &err) != 0) fail_msg("step %d: %s", step, err.text);
         o->loss[step] = r.loss;
         o->id_loss[step] = r.id_loss;

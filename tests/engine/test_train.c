@@ -75,7 +75,7 @@ static lg_model_config config(lg_arch arch)
     c.vocab = VOCAB;
     c.width = 24;
     c.heads = 2;
-    c.id_classes = CLASSES;
+    c.id_classes[0] = CLASSES;
     return c;
 }
 
@@ -339,8 +339,8 @@ static void losses_and_counts(void **state)
             assert_int_equal(lg_evaluator_run(e, &b, &er, NULL), 0);
             int n, right, id_n, id_right;
             double loss = loss_of(er.logits, b.targets, er.row, er.rows, VOCAB, &n, &right);
-            double id_loss =
-                loss_of(er.id_logits, b.id_targets, er.row, er.rows, CLASSES, &id_n, &id_right);
+            double id_loss = loss_of(er.id_logits[0], b.id_targets[0], er.row, er.rows, CLASSES,
+                                     &id_n, &id_right);
             lg_train_result r = step(t, &b);
             assert_true(n > 20 && id_n > 20);
             assert_true(r.targets == n && er.targets == n);
@@ -418,7 +418,7 @@ static void both_architectures_learn(void **state)
     for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_OLMO; arch++)
         for (int window = 0; window < 2; window++) {
             lg_model_config c = config((lg_arch)arch);
-            c.id_classes = 0;
+            c.id_classes[0] = 0;
             c.span = window ? LG_SPAN_WINDOW : LG_SPAN_FULL;
             c.encoding = window ? "relative" : "rope";
             lg_model *m = model_new(&c);
