@@ -1,0 +1,284 @@
+/* jsonl.c: the user's own examples, from a file with one JSON object a line. All of it is held
+ * in memory, flat. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "tasks/lines.h"
+
+enum { SELECTIONS = 16 };
+
+struct line {
+    size_t first; /* place of its first token */
+    int n, answer, length, sparsity;
+};
+
+/* The lines within a range, in the order of the file. */
+struct selection {
+    int length_lo, length_hi, sparsity_lo, sparsity_hi;
+    int32_t *line;
+    int count;
+};
+
+struct store {
+    struct lg__line_parser parser;
+    struct lg__block tokens, labels[LG_LEVELS], loss, lines;
+    size_t used; /* tokens */
+    int count;   /* lines */
+    /* Ranges asked for lately. The lock guards them; all else stays as it was opened. */
+    pthread_mutex_t lock;
+    int locked; /* the lock was made */
+    struct selection selection[SELECTIONS];
+    int oldest;
+};
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+/* Makes room for n more entries behind `used` of them. */
+static int grow(struct lg__block *b, size_t used, size_t n, size_t size, lg_error *err)
+{
+    if ((used + n) * size <= b->size) return 0;
+    size_t room = used + n > 2 * used ? used + n + 1024 : 2 * used;
+    return lg__block_grow(b, room * size, 1, "the examples of a file", err);
+}
+
+static int keep(struct store *s, const lg_example *x, lg_error *err)
+{
+    size_t n = (size_t)x->n, bytes = n * sizeof(int32_t);
+    int e;
+    if (s->count == INT32_MAX)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "%s has too many lines; split it", s->parser.name);
+    if ((e = grow(&s->lines, (size_t)s->count, 1, sizeof(struct line), err)) ||
+        (e = grow(&s->tokens, s->used, n, sizeof(int32_t), err)) ||
+        (e = grow(&s->loss, s->used, n, 1, err)))
+        return e;
+    for (int l = 0; l < s->parser.levels; l++) {
+        if ((e = grow(&s->labels[l], s->used, n, sizeof(int32_t), err))) return e;
+        memcpy((int32_t *)s->labels[l].data + s->used, x->labels[l], bytes);
+    }
+    memcpy((int32_t *)s->tokens.data + s->used, x->tokens, bytes);
+    memcpy((unsigned char *)s->loss.data + s->used, x->loss, n);
+    ((struct line *)s->lines.data)[s->count++] =
+        (struct line){s->used, x->n, x->answer, x->length, x->sparsity};
+    s->used += n;
+    return 0;
+}
+
+static int read_lines(struct store *s, struct lg__lines *lines, struct lg__survey *survey,
+                      lg_error *err)
+{
+    lg_example x;
+    char *text;
+    size_t size;
+    int e, first = 1;
+    lg_example_init(&x);
+    while ((e = lg__lines_next(lines, s->parser.name, &text, &size, err)) > 0) {
+        s->parser.line = lines->line;
+        e = lg__line_parse(&s->parser, text, size, first, &x, err);
+        if (e < 0 || (e > 0 && (e = keep(s, &x, err)))) break;
+        if (s->count > survey->examples) lg__survey_add(survey, &x, s->parser.levels);
+        first = 0;
+    }
+    lg_example_clear(&x);
+    return e;
+}
+
+static int open_jsonl(struct lg_task *t, lg_error *err)
+{
+    struct lg__survey survey = {0};
+    const char *vocabulary = t->value[0].text;
+    struct store *s = t->own = lg__alloc(sizeof *s);
+    int e;
+    if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a file; end other programs");
+    s->parser = (struct lg__line_parser){.t = t, .name = t->argument, .between = ":", .levels = -1};
+    if (pthread_mutex_init(&s->lock, NULL))
+        return lg__fail(err, LG_ERROR_SYSTEM, "no lock could be made; end other programs");
+    s->locked = 1;
+    if (*vocabulary && (e = lg__line_vocabulary(&s->parser, vocabulary, err))) return e;
+    struct lg__lines lines = {.fd = open(t->argument, O_RDONLY | O_CLOEXEC)};
+    if (lines.fd < 0)
+        return lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: %s; check the name", t->argument,
+                        strerror(errno));
+    e = read_lines(s, &lines, &survey, err);
+    close(lines.fd);
+    free(lines.buffer);
+    if (e) return e;
+    if (!s->count)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s: there is no example in it; write one JSON object a line", t->argument);
+    lg__survey_shape(&survey, s->parser.levels, t);
+    return 0;
+}
+
+static void close_jsonl(struct lg_task *t)
+{
+    struct store *s = t->own;
+    if (!s) return;
+    lg__texts_free(&s->parser.words);
+    lg__block_free(&s->tokens);
+    lg__block_free(&s->loss);
+    lg__block_free(&s->lines);
+    for (int l = 0; l < LG_LEVELS; l++) lg__block_free(&s->labels[l]);
+    for (int i = 0; i < SELECTIONS; i++) free(s->selection[i].line);
+    if (s->locked) pthread_mutex_destroy(&s->lock);
+}
+
+/* ---- Drawing ---------------------------------------------------------------------------------- */
+
+static int in_range(const struct line *line, const lg_draw *d)
+{
+    int any_sparsity = !d->sparsity_lo && !d->sparsity_hi;
+    return line->length >= d->length_lo && line->length <= d->length_hi &&
+           (any_sparsity || (line->sparsity >= d->sparsity_lo && line->sparsity <= d->sparsity_hi));
+}
+
+/* The selection of this range, made if it is not there; in place of the oldest. */
+static struct selection *find_selection(struct store *s, const lg_draw *d, lg_error *err)
+{
+    const struct line *lines = s->lines.data;
+    for (int i = 0; i < SELECTIONS; i++) {
+        struct selection *c = &s->selection[i];
+        if (c->line && c->length_lo == d->length_lo && c->length_hi == d->length_hi &&
+            c->sparsity_lo == d->sparsity_lo && c->sparsity_hi == d->sparsity_hi)
+            return c;
+    }
+    struct selection made = {d->length_lo, d->length_hi, d->sparsity_lo, d->sparsity_hi, NULL, 0};
+    for (int i = 0; i < s->count; i++) made.count += in_range(&lines[i], d);
+    made.line = lg__alloc((size_t)made.count * sizeof *made.line);
+    if (!made.line) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for the lines of a range; end other programs");
+        return NULL;
+    }
+    for (int i = 0, n = 0; i < s->count; i++)
+        if (in_range(&lines[i], d)) made.line[n++] = i;
+    struct selection *place = &s->selection[s->oldest];
+    s->oldest = (s->oldest + 1) % SELECTIONS;
+    free(place->line);
+    *place = made;
+    return place;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
+/* Where `at` goes in a random permutation of 0..n-1 that is nowhere written down (Hoang, Morris,
+ * Rogaway 2012, swap or not): a round pairs all places by a random reflection and swaps each pair
+ * by a coin of its own, so that places can be followed one by one. */
+static uint32_t permute(lg_rng *r, uint32_t n, uint32_t at)
+{
+    int rounds = 8;
+    for (uint32_t m = n; m; m /= 2) rounds += 6;
+    uint64_t key = (uint64_t)lg_rng_u32(r) << 32 | lg_rng_u32(r);
+    for (int i = 0; i < rounds; i++) {
+        uint32_t sum = lg_rng_below(r, n), other = sum >= at ? sum - at : n - at + sum;
+        uint64_t pair = at > other ? at : other;
+        if (mix(key + mix(pair << 8 | (uint64_t)i)) & 1) at = other;
+    }
+    return at;
+}
+
+/* Stream 0 reads the selection in the order of the file, others shuffled, anew at each pass. */
+static int pick(const struct selection *c, const lg_draw *d)
+{
+    uint64_t count = (uint64_t)c->count;
+    uint32_t at = (uint32_t)(d->index % count);
+    if (d->stream) {
+        lg_rng r;
+        lg_rng_init(&r, d->seed, d->stream, d->index / count);
+        at = permute(&r, (uint32_t)count, at);
+    }
+    return c->line[at];
+}
+
+static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
+{
+    struct store *s = t->own;
+    pthread_mutex_lock(&s->lock);
+    const struct selection *c = find_selection(s, d, err);
+    int found = c && c->count, at = found ? pick(c, d) : 0;
+    pthread_mutex_unlock(&s->lock);
+    if (!c) return LG_ERROR_MEMORY;
+    if (!found)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s has no line with length %d..%d and sparsity %d..%d (0..0: any); its "
+                        "lengths are %d..%d and sparsities %d..%d: ask for those",
+                        t->argument, d->length_lo, d->length_hi, d->sparsity_lo, d->sparsity_hi,
+                        t->shape.length_least, t->shape.length_most, t->shape.sparsity_least,
+                        t->shape.sparsity_most);
+    const struct line *line = (const struct line *)s->lines.data + at;
+    size_t bytes = (size_t)line->n * sizeof(int32_t);
+    int e = lg__example_room(x, line->n, err);
+    if (e) return e;
+    memcpy(x->tokens, (const int32_t *)s->tokens.data + line->first, bytes);
+    memcpy(x->loss, (const unsigned char *)s->loss.data + line->first, (size_t)line->n);
+    for (int l = 0; l < LG_LEVELS; l++) {
+        if (l < t->shape.levels)
+            memcpy(x->labels[l], (const int32_t *)s->labels[l].data + line->first, bytes);
+        for (int i = 0; i < line->n && l >= t->shape.levels; i++) x->labels[l][i] = LG_ABSENT;
+    }
+    x->n = line->n;
+    x->answer = line->answer;
+    x->length = line->length;
+    x->sparsity = line->sparsity;
+    return 0;
+}
+
+static const lg_setting jsonl_settings[] = {
+    {"vocab", "TEXT", "", "a file with one word a line: all words there may be, in this order"},
+    {0},
+};
+
+const struct lg__task_row lg__task_jsonl = {
+    .info =
+        {.name = "jsonl",
+         .family = "own data",
+         .line = "jsonl:FILE, examples of your own from a file",
+         .text =
+             "One JSON object a line, in UTF-8; empty lines are skipped.\n"
+             "\n"
+             "  {\"tokens\": [1, 0, \"=\", 1, 1, \"$\"], \"ids\": [1, 2, 0, 1, 2, 3],\n"
+             "   \"loss\": [0, 0, 0, 1, 1, 1], \"length\": 2, \"sparsity\": 1}      (on one line)\n"
+             "\n"
+             "  tokens    two or more strings or whole numbers; the number 7 is the word \"7\". A\n"
+             "            word is not empty and has no spaces.\n"
+             "  ids       optional: position IDs, 0 to 2147483646, one a token, or up to 3 lists "
+             "of\n"
+             "            them, [[..], [..]], one a level; null is no ID at that level, but every\n"
+             "            token has one at some level. They are the labels of coupling: tokens "
+             "with\n"
+             "            the same number belong together, and the scheme adds its start. All "
+             "lines\n"
+             "            have IDs at the same number of levels, or none has.\n"
+             "  loss      optional: 1 or true where a token is to be predicted, else 0 or false, "
+             "one\n"
+             "            a token; without it, all but the first. The first 1 starts the "
+             "generated\n"
+             "            part; it cannot be at the first token.\n"
+             "  length    optional: a whole number from 1 on; without it, the number of tokens\n"
+             "  sparsity  optional: a whole number from 0 on; without it, 0\n"
+             "\n"
+             "Other keys are refused. A first line {\"lengthen\": {..}}, as programs of exec "
+             "write,\n"
+             "is skipped. The vocabulary is every word in the order of first appearance, or what\n"
+             "the setting vocab names; words outside of that are refused. If all lines end in the\n"
+             "same word, and it is nowhere else in their generated parts, it is the stop token.\n"
+             "A draw takes the lines whose length, and sparsity if that is asked for, are in its\n"
+             "range: stream 0 in the order of the file, other streams in a random order that the\n"
+             "seed decides, anew at each pass; after the last line it starts again.\n",
+         .unit = "as \"length\" says, else tokens",
+         .sparsity = "as \"sparsity\" says",
+         .settings = jsonl_settings},
+    .argument = 1,
+    .open = open_jsonl,
+    .close = close_jsonl,
+    .fetch = fetch_jsonl,
+};

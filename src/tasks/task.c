@@ -1,0 +1,270 @@
+/* task.c: what all tasks share: finding one by name, its settings and vocabulary, drawing a
+ * length and a sparsity, and the example's arrays. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "tasks.h"
+
+int lg_task_count(void)
+{
+    int n = 0;
+    while (lg__tasks[n]) n++;
+    return n;
+}
+
+const lg_task_info *lg_task_info_at(int i) { return &lg__tasks[i]->info; }
+
+/* The row of "name" or, where a row takes an argument, of "name:argument". */
+static const struct lg__task_row *find(const char *name, const char **argument)
+{
+    size_t n = strcspn(name, ":");
+    for (int i = 0; lg__tasks[i]; i++) {
+        const struct lg__task_row *row = lg__tasks[i];
+        if (strlen(row->info.name) != n || strncmp(row->info.name, name, n) != 0) continue;
+        if (name[n] && !row->argument) return NULL;
+        *argument = name[n] ? name + n + 1 : "";
+        return row;
+    }
+    return NULL;
+}
+
+const lg_task_info *lg_task_info_find(const char *name)
+{
+    const char *argument;
+    const struct lg__task_row *row = find(name, &argument);
+    return row ? &row->info : NULL;
+}
+
+static int unknown(const char *name, lg_error *err)
+{
+    const char *names[64];
+    int n = 0;
+    for (; lg__tasks[n] && n < 64; n++) names[n] = lg__tasks[n]->info.name;
+    int near = lg__nearest(name, names, n);
+    if (near >= 0)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "there is no task \"%s\"; did you mean \"%s\"? `lengthen tasks` lists them",
+                        name, names[near]);
+    return lg__fail(err, LG_ERROR_ARGUMENT, "there is no task \"%s\"; `lengthen tasks` lists them",
+                    name);
+}
+
+/* Copies the name's argument and the settings, since values point into them. */
+static int copy_words(struct lg_task *t, const char *argument, const char *const *settings,
+                      int count)
+{
+    t->setting = lg__alloc(((size_t)count + 1) * sizeof *t->setting);
+    if (!t->setting) return 1;
+    for (; t->settings <= count; t->settings++) {
+        const char *from = t->settings < count ? settings[t->settings] : argument;
+        char *to = lg__alloc(strlen(from) + 1);
+        if (!to) return 1;
+        strcpy(to, from);
+        t->setting[t->settings] = to;
+    }
+    t->argument = t->setting[count];
+    return 0;
+}
+
+lg_task *lg_task_new(const char *name, const char *const *settings, int count, lg_error *err)
+{
+    const char *argument;
+    const struct lg__task_row *row = find(name, &argument);
+    if (!row) {
+        unknown(name, err);
+        return NULL;
+    }
+    struct lg_task *t = lg__alloc(sizeof *t);
+    if (!t || copy_words(t, argument, settings, count)) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for task %s; end other programs", name);
+        lg_task_free(t);
+        return NULL;
+    }
+    char who[80];
+    snprintf(who, sizeof who, "task %s", row->info.name);
+    t->row = row;
+    t->shape.info = &row->info;
+    t->shape.stop = LG_NONE;
+    t->shape.length_least = 1;
+    t->shape.length_most = 1 << 20;
+    if (row->argument && !*argument) {
+        lg__fail(err, LG_ERROR_ARGUMENT, "%s needs to know what to read: write %s:%s", who,
+                 row->info.name, strcmp(row->info.name, "exec") == 0 ? "COMMAND" : "FILE");
+    } else if (!lg__settings_read(t->value, row->info.settings, (const char *const *)t->setting,
+                                  count, who, err) &&
+               !row->open(t, err)) {
+        t->shape.words = (const char *const *)t->words;
+        t->shape.digit = t->digit;
+        return t;
+    }
+    lg_task_free(t);
+    return NULL;
+}
+
+void lg_task_free(lg_task *t)
+{
+    if (!t) return;
+    if (t->row && t->row->close) t->row->close(t);
+    for (int i = 0; i < t->settings; i++) free(t->setting[i]);
+    for (int i = 0; i < t->shape.vocab; i++) free(t->words[i]);
+    free(t->setting);
+    free(t->words);
+    free(t->digit);
+    free(t->own);
+    free(t);
+}
+
+const lg_task_shape *lg_task_get_shape(const lg_task *t) { return &t->shape; }
+
+/* ---- Vocabulary ------------------------------------------------------------------------ */
+
+int32_t lg__word(struct lg_task *t, const char *word, int digit, lg_error *err)
+{
+    int n = t->shape.vocab;
+    for (int i = 0; n <= 64 && i < n; i++)
+        if (strcmp(t->words[i], word) == 0) return i;
+    if (n == t->words_room) {
+        size_t room = n ? 2 * (size_t)n : 32;
+        struct lg__block words = {t->words, (size_t)n * sizeof *t->words};
+        struct lg__block digits = {t->digit, (size_t)n};
+        if (lg__block_grow(&words, room * sizeof *t->words, 1, "a vocabulary", err)) return -1;
+        t->words = words.data;
+        if (lg__block_grow(&digits, room, 1, "a vocabulary", err)) return -1;
+        t->digit = digits.data;
+        t->words_room = (int)room;
+    }
+    char *copy = lg__alloc(strlen(word) + 1);
+    if (!copy) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for a vocabulary; end other programs");
+        return -1;
+    }
+    strcpy(copy, word);
+    t->words[n] = copy;
+    t->digit[n] = (unsigned char)digit;
+    t->shape.vocab++;
+    return n;
+}
+
+int lg__word_digits(struct lg_task *t, int base, lg_error *err)
+{
+    for (int i = 0; i < base; i++) {
+        char word[2] = {"0123456789ABCDEF"[i], 0};
+        if (lg__word(t, word, 1, err) < 0) return LG_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+int lg__word_numbered(struct lg_task *t, const char *prefix, int count, lg_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        char word[32];
+        snprintf(word, sizeof word, "%s%d", prefix, i);
+        if (lg__word(t, word, 0, err) < 0) return LG_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+int lg__word_letters(struct lg_task *t, int count, lg_error *err)
+{
+    if (count > 26) return lg__word_numbered(t, "w", count, err);
+    for (int i = 0; i < count; i++) {
+        char word[2] = {"abcdefghijklmnopqrstuvwxyz"[i], 0};
+        if (lg__word(t, word, 0, err) < 0) return LG_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+/* ---- Examples --------------------------------------------------------------------------- */
+
+void lg_example_init(lg_example *x) { *x = (lg_example){0}; }
+
+void lg_example_clear(lg_example *x)
+{
+    if (!x) return;
+    free(x->tokens);
+    free(x->loss);
+    for (int l = 0; l < LG_LEVELS; l++) free(x->labels[l]);
+    lg_example_init(x);
+}
+
+int lg__example_room(lg_example *x, int n, lg_error *err)
+{
+    if (n <= x->room) return 0;
+    int room = x->room ? x->room : 64;
+    while (room < n) room = room > INT_MAX / 2 ? n : 2 * room;
+    void **slot[2 + LG_LEVELS] = {(void **)&x->tokens, (void **)&x->loss};
+    for (int l = 0; l < LG_LEVELS; l++) slot[2 + l] = (void **)&x->labels[l];
+    for (int i = 0; i < 2 + LG_LEVELS; i++) {
+        size_t size = i == 1 ? 1 : sizeof(int32_t);
+        struct lg__block b = {*slot[i], (size_t)x->room * size};
+        int e = lg__block_grow(&b, (size_t)room * size, 1, "an example", err);
+        if (e) return e;
+        *slot[i] = b.data;
+    }
+    x->room = room;
+    return 0;
+}
+
+static int check_range(const struct lg_task *t, const char *what, int lo, int hi, int least,
+                       int most, const char *unit, lg_error *err)
+{
+    if (lo >= least && hi <= most && lo <= hi) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "task %s: %s %d..%d (%s) was asked for; with its settings it may be %d..%d",
+                    t->row->info.name, what, lo, hi, unit, least, most);
+}
+
+int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
+{
+    const lg_task_shape *s = &t->shape;
+    int e;
+    x->n = x->answer = 0;
+    if (t->row->fetch) return t->row->fetch(t, d, x, err);
+    if ((e = check_range(t, "length", d->length_lo, d->length_hi, s->length_least, s->length_most,
+                         t->row->info.unit, err)))
+        return e;
+    lg_rng r;
+    lg_rng_init(&r, d->seed, d->stream, d->index);
+    int length = d->length_lo + (int)lg_rng_below(&r, (uint32_t)(d->length_hi - d->length_lo + 1));
+    int sparsity = 0;
+    if (t->row->info.sparsity) {
+        int lo = d->sparsity_lo, hi = d->sparsity_hi, least = s->sparsity_least,
+            most = s->sparsity_most;
+        if (!lo && !hi) {
+            lo = t->default_sparsity_lo;
+            hi = t->default_sparsity_hi;
+        }
+        if ((e = check_range(t, "sparsity", lo, hi, least, most, t->row->info.sparsity, err)))
+            return e;
+        if (t->row->allow) t->row->allow(t, length, &least, &most);
+        int low = lo < least ? least : lo, high = hi > most ? most : hi;
+        if (low > high)
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "task %s: length %d allows a sparsity (%s) of %d..%d, but %d..%d was "
+                            "asked for; leave this cell empty",
+                            t->row->info.name, length, t->row->info.sparsity, least, most, lo, hi);
+        sparsity = low + (int)lg_rng_below(&r, (uint32_t)(high - low + 1));
+    }
+    x->length = length;
+    x->sparsity = sparsity;
+    return t->row->make(t, &r, length, sparsity, x, err);
+}
+
+size_t lg_example_text(const lg_task *t, const lg_example *x, char *text, size_t size)
+{
+    size_t at = 0;
+    for (int i = 0; i < x->n; i++) {
+        const char *word = t->words[x->tokens[i]];
+        for (int space = i > 0; space || *word; at++) {
+            char c = space ? ' ' : *word++;
+            space = 0;
+            if (at + 1 < size) text[at] = c;
+        }
+    }
+    if (size) text[at < size ? at : size - 1] = 0;
+    return at;
+}

@@ -1,0 +1,84 @@
+/* tasks.h: the interface that a task fills in. One file a family, one row of table.c each. A
+ * task knows tokens and labels; of IDs and networks it knows nothing. */
+#ifndef LG_TASKS_H
+#define LG_TASKS_H
+
+#include "base/settings.h"
+#include "lengthen.h"
+
+enum { LG__MOST_SETTINGS = 16 };
+
+struct lg__task_row {
+    lg_task_info info;
+    int argument; /* 1: the name goes on, as in jsonl:FILE; the rest is t->argument */
+    /* Reads t->value, fills t->shape and, if it needs more, t->own. What it allocates it frees in
+     * close, which is called after a failed open too. */
+    int (*open)(struct lg_task *t, lg_error *err);
+    void (*close)(struct lg_task *t); /* NULL: nothing to free but words and own */
+    /* One example of this length and sparsity, both within the shape's ranges, into x (which is
+     * empty, and has length and sparsity set already). All randomness comes from r. */
+    int (*make)(const struct lg_task *t, lg_rng *r, int length, int sparsity, lg_example *x,
+                lg_error *err);
+    /* Sparsities that a length allows: cuts *least..*most; NULL: as in the shape. */
+    void (*allow)(const struct lg_task *t, int length, int *least, int *most);
+    /* Own data, in place of make: the example of this draw. */
+    int (*fetch)(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err);
+};
+
+struct lg_task {
+    const struct lg__task_row *row;
+    const char *argument;
+    char **setting; /* the caller's settings, copied: value[].text points into them */
+    int settings;
+    struct lg__value value[LG__MOST_SETTINGS]; /* of row->info.settings, in their order */
+    lg_task_shape shape;
+    int default_sparsity_lo, default_sparsity_hi; /* when a draw says 0, 0; set by open */
+    char **words;                                 /* shape.words; made by lg__word */
+    unsigned char *digit;
+    int words_room;
+    void *own; /* freed with free() */
+};
+
+/* NULL ends. Defined in table.c. */
+extern const struct lg__task_row *const lg__tasks[];
+
+/* Adds a word to the vocabulary, or finds it there: its token, or -1 without memory (then *err is
+ * set). */
+int32_t lg__word(struct lg_task *t, const char *word, int digit, lg_error *err);
+/* The digits of a base, "0" to "F", as tokens 0..base-1; call it first. */
+int lg__word_digits(struct lg_task *t, int base, lg_error *err);
+/* The words prefix0 .. prefix(count-1). */
+int lg__word_numbered(struct lg_task *t, const char *prefix, int count, lg_error *err);
+/* The words a, b, .. or, if they are over 26, w0, w1, .. */
+int lg__word_letters(struct lg_task *t, int count, lg_error *err);
+
+/* n different sequences of `width` numbers below base, each choice and order equally likely:
+ * sequence i goes to out[i * stride] and on. scratch has room for 2n numbers; base^width >= n. */
+void lg__distinct(int32_t *out, int stride, int n, int width, int base, int32_t *scratch,
+                  lg_rng *r);
+/* base^width, or something above 2^30 if it is more than that. */
+int64_t lg__distinct_count(int base, int width);
+
+/* Makes room for n tokens in all, so that lg__put cannot fail. */
+int lg__example_room(lg_example *x, int n, lg_error *err);
+
+/* Appends a token of the prompt (level l's label: l1, l2, l3; LG_ABSENT: none). */
+static inline void lg__put(lg_example *x, int32_t token, int32_t l1, int32_t l2, int32_t l3)
+{
+    int t = x->n++;
+    x->tokens[t] = token;
+    x->labels[0][t] = l1;
+    x->labels[1][t] = l2;
+    x->labels[2][t] = l3;
+    x->loss[t] = 0;
+}
+
+/* Appends a token of the answer: one that is generated and has a loss. */
+static inline void lg__put_answer(lg_example *x, int32_t token, int32_t l1, int32_t l2, int32_t l3)
+{
+    if (!x->answer) x->answer = x->n;
+    lg__put(x, token, l1, l2, l3);
+    x->loss[x->n - 1] = 1;
+}
+
+#endif
