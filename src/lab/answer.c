@@ -1,0 +1,142 @@
+/* answer.c: a model answers the examples of a task, token by token, as it would for a user: the
+ * prompt is read, then each token is the likeliest one and gets the ID of the rule or the one
+ * that the model itself predicts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "lengthen.h"
+
+enum { BESIDE = 64 }; /* examples that are answered side by side */
+
+/* One example on its way. */
+struct attempt {
+    lg_example x;
+    struct lg__block ids;       /* int32_t [levels, n] of the rule */
+    int32_t carried[LG_LEVELS]; /* the latest ID so far */
+    int at;                     /* tokens so far, prompt and answer */
+    int wrong, done;
+};
+
+struct answering {
+    const lg_model *m;
+    lg_task *t;
+    const lg_scheme *s;
+    const lg_model_config *c;
+    const lg_task_shape *shape;
+    int predicted;
+    lg_batch prompts;
+    lg_decoder *decoder;
+    struct attempt a[BESIDE];
+    int32_t token[BESIDE], id[LG_LEVELS * BESIDE];
+};
+
+static int32_t *rule(const struct attempt *a, int level)
+{
+    return (int32_t *)a->ids.data + (size_t)level * (size_t)a->x.n;
+}
+
+/* Makes the example and adds its prompt to the batch. */
+static int prepare(struct answering *w, struct attempt *a, const lg_draw *d, lg_error *err)
+{
+    int levels = w->c->levels, e;
+    if ((e = lg_task_example(w->t, d, &a->x, err)) ||
+        (e = lg__block_grow(&a->ids, (size_t)(levels * a->x.n) * sizeof(int32_t), 0, "IDs", err)))
+        return e;
+    int32_t *ids[LG_LEVELS] = {0};
+    for (int l = 0; l < levels; l++) ids[l] = rule(a, l);
+    if ((e = lg_scheme_ids(w->s, w->t, &a->x, NULL, ids, err))) return e;
+    lg_sequence prompt = {.n = a->x.answer, .levels = levels, .tokens = a->x.tokens};
+    for (int l = 0; l < levels; l++) {
+        prompt.ids[l] = ids[l];
+        a->carried[l] = LG_ABSENT;
+        for (int t = 0; t < a->x.answer; t++)
+            if (ids[l][t] != LG_ABSENT) a->carried[l] = ids[l][t];
+    }
+    a->at = a->x.answer;
+    a->wrong = a->done = 0;
+    return lg_batch_add_levels(&w->prompts, &prompt, err);
+}
+
+/* The next token and its ID of attempt i, from what the decoder has read; counts what is right. */
+static void choose(struct answering *w, int i, int n, lg_score *score)
+{
+    struct attempt *a = &w->a[i];
+    int within = a->at < a->x.n, first = a->x.answer;
+    int32_t token = lg_argmax(lg_decoder_logits(w->decoder, i), w->c->vocab);
+    int right = within && token == a->x.tokens[a->at];
+    score->right += right;
+    a->wrong |= !right;
+    for (int l = 0; l < w->c->levels; l++) {
+        int predicts = w->predicted && w->s->source[l] && strcmp(w->s->source[l], "given") != 0;
+        int32_t expected = within ? rule(a, l)[a->at] : rule(a, l)[a->x.n - 1], id = expected;
+        if (predicts) {
+            id = lg_scheme_next_id(w->s, w->c, w->decoder, i, l, a->carried[l]);
+            score->ids += within;
+            score->ids_right += within && id == expected;
+        }
+        if (id != LG_ABSENT) a->carried[l] = id;
+        w->id[l * n + i] = id;
+    }
+    w->token[i] = token;
+    a->at++;
+    int stop = w->shape->stop;
+    /* One token past twice the answer, or the end of a fixed answer, or the stop. */
+    a->done =
+        stop == LG_NONE ? a->at >= a->x.n : token == stop || a->at - first >= 2 * (a->x.n - first);
+}
+
+static int run(struct answering *w, int n, lg_score *score, lg_error *err)
+{
+    int e = lg_decoder_start(w->decoder, &w->prompts, err);
+    for (int left = n; left && !e;) {
+        for (int i = 0; i < n; i++) {
+            struct attempt *a = &w->a[i];
+            w->token[i] = LG_NONE;
+            if (a->done) continue;
+            choose(w, i, n, score);
+            if (!a->done) continue;
+            w->token[i] = LG_NONE;
+            left--;
+            score->samples++;
+            score->tokens += a->x.n - a->x.answer;
+            score->exact += !a->wrong && a->at == a->x.n;
+        }
+        if (left) e = lg_decoder_step(w->decoder, w->token, w->id, err);
+    }
+    return e;
+}
+
+int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
+              int predicted, lg_score *score, lg_error *err)
+{
+    struct answering *w = lg__alloc(sizeof *w);
+    int e = 0, beside = samples < BESIDE ? samples : BESIDE;
+    *score = (lg_score){0};
+    if (!w) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
+    *w = (struct answering){.m = m, .t = t, .s = s, .predicted = predicted};
+    w->c = lg_model_get_config(m);
+    w->shape = lg_task_get_shape(t);
+    lg_batch_init(&w->prompts);
+    if (samples < 1) e = lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
+    if (!e && !(w->decoder = lg_decoder_new(m, beside, err))) e = LG_ERROR_MEMORY;
+    for (int done = 0; done < samples && !e; done += beside) {
+        int n = samples - done < beside ? samples - done : beside;
+        lg_batch_reset(&w->prompts);
+        for (int i = 0; i < n && !e; i++) {
+            lg_draw one = *d;
+            one.index += (uint64_t)(done + i);
+            e = prepare(w, &w->a[i], &one, err);
+        }
+        if (!e) e = run(w, n, score, err);
+    }
+    for (int i = 0; i < BESIDE; i++) {
+        lg_example_clear(&w->a[i].x);
+        lg__block_free(&w->a[i].ids);
+    }
+    lg_decoder_free(w->decoder);
+    lg_batch_clear(&w->prompts);
+    free(w);
+    return e;
+}

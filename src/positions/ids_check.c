@@ -1,0 +1,189 @@
+/* ids_check.c: what must hold between a task, its IDs and a model before training. */
+#include "positions/ids.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/position.h"
+
+enum { LOOKS = 8 }; /* examples that are tried */
+
+static const char *level_name(const lg_task_shape *shape, int l)
+{
+    return shape->level[l] ? shape->level[l] : "unnamed";
+}
+
+/* The config must be the one that lg_scheme_config makes: classes are written for that one. */
+static int check_config(const lg_scheme *s, const lg_task *t, const lg_model_config *c,
+                        lg_error *err)
+{
+    lg_model_config want = *c;
+    int e = lg_scheme_config(s, t, &want, err);
+    if (e) return e;
+    if (c->levels != want.levels)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "the model has %d level%s of IDs, but ids %s on this task gives %d; set "
+                        "the model's levels to %d (lg_scheme_config does)",
+                        c->levels, c->levels == 1 ? "" : "s", s->ids, want.levels, want.levels);
+    for (int l = 0; l < want.levels; l++) {
+        if (c->id_classes[l] == want.id_classes[l] && !c->pointer[l] == !want.pointer[l]) continue;
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "the model's ID head of level %d has %d classes%s, but source %s needs %d%s; "
+            "make the config with lg_scheme_config",
+            l + 1, c->id_classes[l], c->pointer[l] ? " and a pointer" : "",
+            s->source[l] ? s->source[l] : "given", want.id_classes[l],
+            want.pointer[l] ? " and a pointer" : "");
+    }
+    return 0;
+}
+
+static int check_span(const struct lg__plan *p, const lg_scheme *s, const lg_model_config *c,
+                      lg_error *err)
+{
+    int gaps = p->ids == LG__IDS_POSE || p->ids == LG__IDS_RANDOMIZED ||
+               p->ids == LG__IDS_COUPLED_POSE || p->ids == LG__IDS_COUPLED_RANDOMIZED;
+    if (!gaps || c->span != LG_SPAN_WINDOW) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "ids is %s and the span is a window of IDs: a gap between IDs would put the "
+                    "next column out of sight; take span full, or ids %s",
+                    s->ids, lg__plan_coupled(p) ? "coupled" : "plain or random-start");
+}
+
+static int check_abacus(const struct lg__plan *p, const lg_task_shape *shape, lg_error *err)
+{
+    int digits = 0;
+    if (p->ids != LG__IDS_ABACUS) return 0;
+    for (int i = 0; shape->digit && i < shape->vocab; i++) digits += shape->digit[i];
+    if (digits) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "ids is abacus, which counts digits, but none of the %d words of task %s is a "
+                    "digit; take ids plain, random-start or coupled",
+                    shape->vocab, shape->info ? shape->info->name : "?");
+}
+
+static const struct lg__encoding *encoding_of(const lg_model_config *c)
+{
+    for (int i = 0; c->encoding && lg__encodings[i]; i++)
+        if (strcmp(lg__encodings[i]->name, c->encoding) == 0) return lg__encodings[i];
+    return NULL;
+}
+
+static int check_head(const struct lg__plan *p, const lg_scheme *s, const lg_task_shape *shape,
+                      const lg_model_config *c, int l, lg_error *err)
+{
+    const struct lg__encoding *encoding = encoding_of(c);
+    const char *name = level_name(shape, l);
+    if (p->head[l] == LG__HEAD_ABSOLUTE && !(encoding && encoding->absolute))
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "source of level %d (%s) is absolute, but encoding %s does not show IDs "
+                        "themselves: rope, relative, alibi, t5 and none see differences of IDs "
+                        "only; take source delta or pointer, or encoding learned or sinusoidal",
+                        l + 1, name, c->encoding ? c->encoding : "none");
+    if (p->head[l] != LG__HEAD_DELTA) return 0;
+    if (!shape->reach[l])
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "source of level %d (%s) is delta, but in this task the step of that "
+                        "level's ID grows with the length; take source pointer",
+                        l + 1, name);
+    if (shape->reach[l] > s->reach)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "source of level %d (%s) is delta with reach %d, but this task makes "
+                        "steps of up to %d; set reach to %d or more, or take source pointer",
+                        l + 1, name, s->reach, shape->reach[l], shape->reach[l]);
+    return 0;
+}
+
+/* The largest ID of the batch's rows. */
+static int32_t largest_id(const lg_batch *b)
+{
+    int32_t most = 0;
+    for (int l = 0; l < b->levels; l++)
+        for (int i = 0; i < b->rows; i++)
+            if (b->ids[l][i] > most) most = b->ids[l][i];
+    return most;
+}
+
+/* Adds one example as in training and as in evaluation, to see whether either is refused. */
+static int try_example(const lg_scheme *s, const lg_task *t, const lg_example *x, int look,
+                       lg_batch *b, lg_error *err)
+{
+    lg_rng r;
+    lg_rng_init(&r, 0, 0, (uint64_t)look);
+    int e = lg_scheme_add(s, t, x, &r, b, err);
+    return e ? e : lg_scheme_add(s, t, x, NULL, b, err);
+}
+
+/* Tries a few of the longest examples; *most becomes the largest ID met. */
+static int try_examples(const lg_scheme *s, lg_task *t, int length, int32_t *most, lg_error *err)
+{
+    const lg_task_shape *shape = lg_task_get_shape(t);
+    int own = shape->info && strcmp(shape->info->family, "own data") == 0, e = 0;
+    /* A program's examples can be read only once: they are checked as they come. */
+    if (own && strcmp(shape->info->name, "exec") == 0) return 0;
+    /* The user's own data need not have a line of exactly this length. */
+    lg_draw d = {.length_lo = own ? shape->length_least : length, .length_hi = length};
+    lg_example x;
+    lg_batch b;
+    lg_example_init(&x);
+    lg_batch_init(&b);
+    for (int look = 0; look < LOOKS && !e; look++) {
+        d.index = (uint64_t)look;
+        lg_batch_reset(&b);
+        e = lg_task_example(t, &d, &x, err);
+        if (!e) e = try_example(s, t, &x, look, &b, err);
+        if (!e && largest_id(&b) > *most) *most = largest_id(&b);
+    }
+    lg_batch_clear(&b);
+    lg_example_clear(&x);
+    return e;
+}
+
+static int check_rows(const struct lg__plan *p, const lg_scheme *s, const lg_model_config *c,
+                      int length, int32_t most, lg_error *err)
+{
+    if (strcmp(c->encoding, "learned") != 0) return 0;
+    if ((p->ids == LG__IDS_POSE || p->ids == LG__IDS_COUPLED_POSE) && s->target - 1 > most)
+        most = s->target - 1;
+    if (p->ids != LG__IDS_PLAIN && p->ids != LG__IDS_POSE && s->max_id > most) most = s->max_id;
+    if (most <= c->max_id) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "encoding learned has rows for IDs up to %d (the model's max_id), but with ids "
+                    "%s and length %d they go up to %d; set max_id to %d or more, or take an "
+                    "encoding without rows",
+                    c->max_id, s->ids, length, (int)most, (int)most);
+}
+
+static void remark_on_roles(const struct lg__plan *p, const lg_task_shape *shape,
+                            const lg_model_config *c, lg_error *remark)
+{
+    if (!lg__plan_coupled(p) || c->layers > 1 || c->span != LG_SPAN_WINDOW) return;
+    for (int l = p->levels; l < shape->levels; l++)
+        if (strcmp(level_name(shape, l), "role") == 0)
+            lg__fail(remark, LG_OK,
+                     "levels %d leaves out level %d (role), and one layer with a window does not "
+                     "see the order of the text: tokens that share an ID cannot be told apart; "
+                     "keep the role level (levels %d), or use two layers",
+                     p->levels, l + 1, l + 1);
+}
+
+int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, int length,
+                    lg_error *remark, lg_error *err)
+{
+    const lg_task_shape *shape = lg_task_get_shape(t);
+    struct lg__plan p;
+    int32_t most = 0;
+    int e;
+    if (remark) *remark = (lg_error){0};
+    if ((e = lg_model_config_check(c, err)) || (e = lg__plan_make(&p, s, shape, err)) ||
+        (e = check_config(s, t, c, err)) || (e = check_span(&p, s, c, err)) ||
+        (e = check_abacus(&p, shape, err)))
+        return e;
+    for (int l = 0; l < p.levels; l++)
+        if ((e = check_head(&p, s, shape, c, l, err))) return e;
+    if ((e = try_examples(s, t, length, &most, err)) ||
+        (e = check_rows(&p, s, c, length, most, err)))
+        return e;
+    if (remark) remark_on_roles(&p, shape, c, remark);
+    return 0;
+}

@@ -1,0 +1,259 @@
+/* ids_heads.c: predictive position coupling: what the ID heads are to say in training, and the ID
+ * that an answer of theirs stands for. */
+#include "positions/ids.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ---- From a class to an ID -------------------------------------------------------------- */
+
+int32_t lg__id_of_class(const lg_scheme *s, enum lg__head head, int32_t class, int32_t carried,
+                        int32_t pointed)
+{
+    int64_t from = carried == LG_ABSENT ? 0 : carried, id = from;
+    if (head == LG__HEAD_ABSOLUTE) {
+        id = class > s->max_id ? LG_ABSENT : class;
+    } else if (head == LG__HEAD_DELTA) {
+        id = class > 2 * s->reach ? LG_ABSENT : from + class - s->reach;
+    } else if (head == LG__HEAD_POINTER && class == LG__POINT_ABSENT) {
+        id = LG_ABSENT;
+    } else if (head == LG__HEAD_POINTER && class != LG__POINT_STAY) {
+        id = (pointed == LG_ABSENT ? from : pointed) + class - LG__POINT_STEP;
+    }
+    if (id == LG_ABSENT) return LG_ABSENT;
+    if (id < 0) return 0; /* a wrong step near the start: IDs stay IDs */
+    return id > INT32_MAX ? INT32_MAX : (int32_t)id;
+}
+
+static enum lg__head head_of(const char *source)
+{
+    for (int i = 0; source && i < LG__HEAD_COUNT; i++)
+        if (strcmp(lg__head_infos[i].name, source) == 0) return (enum lg__head)i;
+    return LG__HEAD_GIVEN;
+}
+
+int32_t lg_scheme_next_id(const lg_scheme *s, const lg_model_config *c, lg_decoder *d, int sequence,
+                          int level, int32_t carried)
+{
+    enum lg__head head = head_of(s->source[level]);
+    const float *logits = lg_decoder_id_logits(d, sequence, level);
+    if (!logits || head == LG__HEAD_GIVEN) return LG_ABSENT;
+    int32_t class = lg_argmax(logits, c->id_classes[level]), pointed = LG_ABSENT;
+    if (head == LG__HEAD_POINTER && class < LG__POINT_STAY)
+        pointed = lg_decoder_point(d, sequence, level);
+    return lg__id_of_class(s, head, class, carried, pointed);
+}
+
+/* ---- The IDs met so far ------------------------------------------------------------------ */
+
+/* A set of IDs: open addressing, at most half full; LG_ABSENT is an empty slot. */
+struct seen {
+    int32_t few[1024], *slot;
+    int bits;
+};
+
+static int seen_open(struct seen *h, int n, lg_error *err)
+{
+    h->bits = 4;
+    while (h->bits < 32 && (int64_t)1 << h->bits < 2 * (int64_t)n) h->bits++;
+    size_t slots = (size_t)1 << h->bits;
+    h->slot = slots <= 1024 ? h->few : lg__alloc(slots * sizeof *h->slot);
+    if (!h->slot)
+        return lg__fail(err, LG_ERROR_MEMORY,
+                        "no memory for the pointer's targets of %d tokens; use shorter examples, "
+                        "or end other programs",
+                        n);
+    for (size_t i = 0; i < slots; i++) h->slot[i] = LG_ABSENT;
+    return 0;
+}
+
+static void seen_close(struct seen *h)
+{
+    if (h->slot != h->few) free(h->slot);
+}
+
+/* Where the ID is, or the empty slot where it belongs. */
+static int32_t *seen_place(struct seen *h, int32_t id)
+{
+    uint32_t mask = (uint32_t)(((uint64_t)1 << h->bits) - 1);
+    uint32_t i = ((uint32_t)id * 0x9e3779b9u) >> (32 - h->bits);
+    while (h->slot[i] != LG_ABSENT && h->slot[i] != id) i = (i + 1) & mask;
+    return &h->slot[i];
+}
+
+/* ---- From an ID to a class ---------------------------------------------------------------- */
+
+/* One level of one example. */
+struct level {
+    const lg_scheme *scheme;
+    const lg_task_shape *shape;
+    int level;
+    enum lg__head head;
+    int absent; /* the class of no ID; LG_NONE: the head has none */
+};
+
+/* Where an example does not fit its head; text has 160 bytes. */
+static const char *where(const struct level *v, int t, char *text)
+{
+    const char *name = v->shape->level[v->level];
+    snprintf(text, 160, "source %s, level %d%s%.40s%s, from token %d to token %d (counted from 0)",
+             lg__head_infos[v->head].name, v->level + 1, name ? " (" : "", name ? name : "",
+             name ? ")" : "", t, t + 1);
+    return text;
+}
+
+static int absolute_class(const struct level *v, int t, int32_t next, int32_t *class, lg_error *err)
+{
+    char text[160];
+    *class = next;
+    if (next <= v->scheme->max_id) return 0;
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "%s: the next ID is %d, above max_id, which is %d, and has no class; set max_id "
+        "to %d or more, or take source delta or pointer",
+        where(v, t, text), (int)next, v->scheme->max_id, (int)next);
+}
+
+static int delta_class(const struct level *v, int t, int32_t next, int32_t carried, int32_t *class,
+                       lg_error *err)
+{
+    char text[160];
+    int reach = v->scheme->reach;
+    int64_t step = (int64_t)next - (carried == LG_ABSENT ? 0 : carried);
+    if (step >= -reach && step <= reach) {
+        *class = (int32_t)step + reach;
+        return 0;
+    }
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s: the ID makes a step of %lld, outside of %d..%d; take source pointer, or "
+                    "a reach of %lld or more",
+                    where(v, t, text), (long long)step, -reach, reach,
+                    (long long)(step < 0 ? -step : step));
+}
+
+/* The nearest step from an ID that is there to be pointed to. */
+static int pointer_class(const struct level *v, int t, int32_t next, int32_t carried,
+                         struct seen *h, int32_t *class, int32_t *point, lg_error *err)
+{
+    static const int32_t steps[] = {0, 1, -1, 2, -2};
+    char text[160];
+    if (next == (carried == LG_ABSENT ? 0 : carried)) {
+        *class = LG__POINT_STAY;
+        return 0;
+    }
+    for (int i = 0; i < 5; i++) {
+        int64_t from = (int64_t)next - steps[i];
+        if (from < 0 || from > INT32_MAX || *seen_place(h, (int32_t)from) == LG_ABSENT) continue;
+        *class = steps[i] + LG__POINT_STEP;
+        *point = (int32_t)from;
+        return 0;
+    }
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s: the next ID is %d, more than 2 away from every earlier one, so there is "
+                    "nothing to point to; take source given or delta, or mend the labels",
+                    where(v, t, text), (int)next);
+}
+
+static int class_of(const struct level *v, int t, int32_t next, int32_t carried, struct seen *h,
+                    int32_t *class, int32_t *point, lg_error *err)
+{
+    char text[160];
+    if (next == LG_ABSENT) {
+        *class = v->absent;
+        if (v->absent != LG_NONE) return 0;
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s: the next token has no ID, and with 1 level this head has no class for "
+                        "that; give every token an ID, or take source given or pointer",
+                        where(v, t, text));
+    }
+    if (v->head == LG__HEAD_ABSOLUTE) return absolute_class(v, t, next, class, err);
+    if (v->head == LG__HEAD_DELTA) return delta_class(v, t, next, carried, class, err);
+    return pointer_class(v, t, next, carried, h, class, point, err);
+}
+
+/* classes[t], points[t] for the rows t = 0..n-2 of an example: only where the next token is
+ * generated; the others are left as they are. */
+static int fill_classes(const struct level *v, const lg_example *x, const int32_t *ids,
+                        struct seen *h, int32_t *classes, int32_t *points, lg_error *err)
+{
+    int32_t carried = LG_ABSENT;
+    for (int t = 0; t + 1 < x->n; t++) {
+        if (ids[t] != LG_ABSENT) {
+            carried = ids[t];
+            if (h) *seen_place(h, carried) = carried;
+        }
+        if (t + 1 < x->answer) continue;
+        int e = class_of(v, t, ids[t + 1], carried, h, &classes[t], &points[t], err);
+        if (e) return e;
+    }
+    return 0;
+}
+
+static int fill_head(const struct lg__plan *p, const lg_scheme *s, const lg_task_shape *shape,
+                     int l, const lg_example *x, const int32_t *ids, int32_t *classes,
+                     int32_t *points, lg_error *err)
+{
+    struct level v = {.scheme = s, .shape = shape, .level = l, .head = p->head[l]};
+    int several = p->levels > 1;
+    v.absent = v.head == LG__HEAD_POINTER ? LG__POINT_ABSENT
+               : several                  ? lg__plan_classes(p, s, l) - 1
+                                          : LG_NONE;
+    if (v.head != LG__HEAD_POINTER) return fill_classes(&v, x, ids, NULL, classes, points, err);
+    struct seen h;
+    int e = seen_open(&h, x->n, err);
+    if (e) return e;
+    e = fill_classes(&v, x, ids, &h, classes, points, err);
+    seen_close(&h);
+    return e;
+}
+
+/* ---- Examples into batches ------------------------------------------------------------------ */
+
+/* Fills the rows of the example that was added last, one row for each of its tokens. */
+static int fill_rows(const struct lg__plan *p, const lg_scheme *s, const lg_task_shape *shape,
+                     const lg_example *x, lg_rng *r, lg_batch *b, lg_error *err)
+{
+    int at = b->rows - x->n, e;
+    int32_t *ids[LG_LEVELS] = {0};
+    for (int l = 0; l < p->levels; l++) ids[l] = b->ids[l] + at;
+    if ((e = lg__plan_ids(p, s, shape, x, r, ids, err))) return e;
+    for (int t = 0; t + 1 < x->n; t++)
+        b->targets[at + t] = x->loss[t + 1] ? x->tokens[t + 1] : LG_NONE;
+    for (int l = 0; l < p->levels; l++) {
+        if (p->head[l] == LG__HEAD_GIVEN) continue;
+        e = fill_head(p, s, shape, l, x, ids[l], b->id_targets[l] + at, b->point_targets[l] + at,
+                      err);
+        if (e) return e;
+    }
+    return 0;
+}
+
+/* The rows are filled where they lie, so that nothing is allocated here. The last token is added
+ * with the others, because its ID is what the row before it predicts, and then taken off. */
+int lg_scheme_add(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r, lg_batch *b,
+                  lg_error *err)
+{
+    struct lg__plan p;
+    const lg_task_shape *shape = lg_task_get_shape(t);
+    int e = lg__plan_make(&p, s, shape, err);
+    if (e) return e;
+    if (x->n < 2)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "an example of %d token%s has nothing to predict; give 2 or more", x->n,
+                        x->n == 1 ? "" : "s");
+    lg_sequence q = {.n = x->n, .levels = p.levels, .tokens = x->tokens};
+    for (int l = 0; l < p.levels; l++) q.ids[l] = x->tokens; /* to be overwritten */
+    if ((e = lg_batch_add_levels(b, &q, err))) return e;
+    e = fill_rows(&p, s, shape, x, r, b, err);
+    if (e) {
+        b->sequences--;
+        b->rows -= x->n;
+        return e;
+    }
+    b->offsets[b->sequences] = --b->rows;
+    return 0;
+}
