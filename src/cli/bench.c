@@ -1,4 +1,4 @@
-/* bench.c: `lengthen bench`, this machine's peak, each kernel, the whole step. */
+/* bench.c: `lengthen bench`, this machine's peak, each kernel, the generators, the whole step. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@ const char lg_cmd_bench_help[] =
     "Usage: lengthen bench [OPTIONS]\n"
     "\n"
     "Measures this machine's matrix-multiply peak (the best of the libraries that are\n"
-    "installed, and our own), each kernel, and whole training steps as tokens a second and\n"
-    "as a share of that peak, counting useful FLOPs only.\n"
+    "installed, and our own), each kernel, the making of examples of each task, and whole\n"
+    "training steps as tokens a second and as a share of that peak, counting useful FLOPs only.\n"
     "\n"
-    "  --only peak|kernel|step  one part (the default is all three)\n"
+    "  --only PART              peak, kernel, task or step (the default is all four)\n"
     "  --shape TEXT             only the step, and of its shapes those with TEXT in their\n"
     "                           name (w256-l4)\n"
     "  --against torch          the same step in PyTorch, in turn in the same run: without\n"
@@ -37,6 +37,11 @@ struct output {
 static void print_json(const lg_bench_row *r)
 {
     int step = strcmp(r->bench, "step") == 0;
+    if (strcmp(r->bench, "task") == 0) {
+        printf("{\"bench\":\"task\",\"name\":\"%s\",\"tokens_per_s\":%.0f}\n", r->name,
+               r->tokens_per_s);
+        return;
+    }
     printf("{\"bench\":\"%s\",\"%s\":\"%s\",\"threads\":%d,\"gflops\":%.2f", r->bench,
            step ? "shape" : "name", r->name, r->threads, r->gflops);
     if (strcmp(r->bench, "kernel") == 0) printf(",\"gbytes_per_s\":%.2f", r->gbytes);
@@ -60,6 +65,8 @@ static void print_head(const lg_bench_row *r)
     else if (strcmp(r->bench, "kernel") == 0)
         printf("\nkernel (%s, one core)%*s   GFLOPS       GB/s\n", lg_isa(),
                12 - (int)strlen(lg_isa()), "");
+    else if (strcmp(r->bench, "task") == 0)
+        printf("\nmaking examples (one core)  million tokens/s\n");
     else
         printf("\ntraining step              tokens/s      ms  GFLOPS  of peak%s\n",
                r->torch > 0 ? "   torch     cpu   tuned  ours/torch    /cpu  /tuned" : "");
@@ -79,6 +86,8 @@ static void print_row(void *context, const lg_bench_row *r)
         printf("%-27s %7d %10.1f\n", r->name, r->threads, r->gflops);
     else if (strcmp(r->bench, "kernel") == 0)
         printf("%-27s %15.1f %10.1f\n", r->name, r->gflops, r->gbytes);
+    else if (strcmp(r->bench, "task") == 0)
+        printf("%-27s %16.1f\n", r->name, 1e-6 * r->tokens_per_s);
     else {
         printf("%-25s %9.0f %7.1f %7.1f %7.1f%%", r->name, r->tokens_per_s, r->step_ms, r->gflops,
                100 * r->peak_share);
@@ -139,8 +148,10 @@ int lg_cmd_bench(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
         case ONLY:
             only = optarg;
-            if (strcmp(only, "peak") && strcmp(only, "kernel") && strcmp(only, "step"))
-                return lg_cli_wrong("bench", "--only is \"%s\"; take peak, kernel or step", only);
+            if (strcmp(only, "peak") && strcmp(only, "kernel") && strcmp(only, "task") &&
+                strcmp(only, "step"))
+                return lg_cli_wrong("bench", "--only is \"%s\"; take peak, kernel, task or step",
+                                    only);
             break;
         case SHAPE: o.shape = optarg; break;
         case AGAINST:
@@ -183,6 +194,7 @@ int lg_cmd_bench(int argc, char **argv)
     if (!code && (!only || !strcmp(only, "peak"))) code = lg_bench_peak(&o, print_row, &out, &err);
     if (!code && (!only || !strcmp(only, "kernel")))
         code = lg_bench_kernels(&o, print_row, &out, &err);
+    if (!code && (!only || !strcmp(only, "task"))) code = lg_bench_tasks(&o, print_row, &out, &err);
     if (!code && (!only || !strcmp(only, "step"))) code = lg_bench_step(&o, print_row, &out, &err);
     if (!code) return LG_EXIT_DONE;
     fprintf(stderr, "lengthen bench: %s\n", err.text);

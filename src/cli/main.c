@@ -15,6 +15,11 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"demo", "train on short sequences, then answer long ones", lg_cmd_demo_help, lg_cmd_demo},
+    {"tasks", "the tasks: formats, settings, examples", lg_cmd_tasks_help, lg_cmd_tasks},
+    {"sample", "print examples of a task with their position IDs", lg_cmd_sample_help,
+     lg_cmd_sample},
+    {"positions", "the position IDs and encodings, with their formulas", lg_cmd_positions_help,
+     lg_cmd_positions},
     {"bench", "measure this machine, each kernel and the whole step", lg_cmd_bench_help,
      lg_cmd_bench},
 };
@@ -76,19 +81,27 @@ static int distance(const char *a, const char *b)
     return row[nb];
 }
 
-static int unknown_command(const char *name)
+const char *lg_cli_nearest(const char *word, const char *const *names, int n)
 {
     const char *nearest = NULL;
     int least = 99;
-    for (int i = 0; i < COMMANDS; i++) {
-        int d = distance(name, commands[i].name);
+    for (int i = 0; i < n; i++) {
+        int d = distance(word, names[i]);
         if (d < least) {
             least = d;
-            nearest = commands[i].name;
+            nearest = names[i];
         }
     }
+    return nearest && least <= 3 && (size_t)least < strlen(nearest) ? nearest : NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
+    const char *nearest = lg_cli_nearest(name, names, COMMANDS);
     fprintf(stderr, "lengthen: there is no command \"%s\"", name);
-    if (nearest && least <= 3 && (size_t)least < strlen(nearest))
+    if (nearest)
         fprintf(stderr, "; did you mean \"%s\"?\n", nearest);
     else
         fputs(".\n", stderr);

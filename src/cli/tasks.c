@@ -1,0 +1,349 @@
+/* tasks.c: `lengthen tasks`: what there is to train on, each task's definition and settings; also
+ * as JSON, and as the page docs/TASKS.md. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/show.h"
+#include "lengthen.h"
+
+const char lg_cmd_tasks_help[] =
+    "Usage: lengthen tasks [NAME] [--json | --markdown]\n"
+    "\n"
+    "Without NAME: all tasks, one a line: what their length is counted in, what their sparsity\n"
+    "counts (- if they have none), and what is to be learned. With NAME: the definition, the\n"
+    "settings, and two examples. Your own data are the tasks jsonl:FILE and exec:COMMAND.\n"
+    "\n"
+    "  --json         one object a line, with everything\n"
+    "  --markdown     all tasks as one page, docs/TASKS.md\n"
+    "\n"
+    "Examples:\n"
+    "  lengthen tasks\n"
+    "  lengthen tasks addition\n"
+    "  lengthen sample addition --set carry=hard     more of its examples\n";
+
+enum { EXAMPLES = 2, WORDS_WIDTH = 60 };
+
+static int longer(int most, const char *text)
+{
+    int n = text ? (int)strlen(text) : 1;
+    return n > most ? n : most;
+}
+
+static const char *or_dash(const char *text) { return text ? text : "-"; }
+
+/* A task that cannot be opened without being told what to read, as in jsonl:FILE. */
+static int needs_argument(const lg_task_info *info)
+{
+    return strcmp(info->family, "own data") == 0;
+}
+
+/* The tasks in the order in which they are shown: family by family. Returns the k-th of them, and
+ * whether it is its family's first; NULL at the end. */
+static const lg_task_info *in_order(int k, int *first)
+{
+    for (int i = 0; i < lg_task_count(); i++) {
+        const char *family = lg_task_info_at(i)->family;
+        int seen = 0;
+        for (int j = 0; j < i; j++) seen |= strcmp(lg_task_info_at(j)->family, family) == 0;
+        if (seen) continue;
+        *first = 1;
+        for (int j = i; j < lg_task_count(); j++) {
+            if (strcmp(lg_task_info_at(j)->family, family) != 0) continue;
+            if (k-- == 0) return lg_task_info_at(j);
+            *first = 0;
+        }
+    }
+    return NULL;
+}
+
+/* ---- The list --------------------------------------------------------------------------- */
+
+static void print_list(void)
+{
+    int name = 4, unit = 6, sparsity = 8, first;
+    const lg_task_info *next;
+    for (int i = 0; i < lg_task_count(); i++) {
+        const lg_task_info *info = lg_task_info_at(i);
+        name = longer(name, info->name);
+        unit = longer(unit, info->unit);
+        sparsity = longer(sparsity, info->sparsity);
+    }
+    printf("%-*s  %-*s  %-*s  %s\n", name + 2, "task", unit, "length", sparsity, "sparsity",
+           "to be learned");
+    for (int k = 0; (next = in_order(k, &first)); k++) {
+        if (first) printf("\n%s\n", next->family);
+        printf("  %-*s  %-*s  %-*s  %s\n", name, next->name, unit, next->unit, sparsity,
+               or_dash(next->sparsity), next->line);
+    }
+    printf("\n`lengthen tasks NAME` defines one, `lengthen sample NAME` prints examples of it.\n");
+}
+
+/* ---- One task --------------------------------------------------------------------------- */
+
+static void print_settings(const lg_setting *row, const char *indent)
+{
+    int name = 7, range = 5, fallback = 7;
+    for (const lg_setting *s = row; s->name; s++) {
+        name = longer(name, s->name);
+        range = longer(range, s->range);
+        fallback = longer(fallback, *s->fallback ? s->fallback : "\"\"");
+    }
+    printf("%s%-*s  %-*s  %-*s  %s\n", indent, name, "setting", range, "range", fallback, "default",
+           "meaning");
+    for (; row->name; row++)
+        printf("%s%-*s  %-*s  %-*s  %s\n", indent, name, row->name, range, row->range, fallback,
+               *row->fallback ? row->fallback : "\"\"", row->doc);
+}
+
+/* The first words of the vocabulary, as many as fit. */
+static void print_words(const lg_task_shape *shape)
+{
+    size_t used = 0;
+    for (int i = 0; i < shape->vocab; i++) {
+        size_t n = strlen(shape->words[i]) + 1;
+        if (used + n > WORDS_WIDTH) {
+            printf(" ..");
+            return;
+        }
+        printf(" %s", shape->words[i]);
+        used += n;
+    }
+}
+
+static void print_levels(const lg_task_shape *shape)
+{
+    if (!shape->levels) {
+        printf("none: it has no labels, so its IDs cannot be coupled");
+        return;
+    }
+    for (int l = 0; l < shape->levels; l++) printf("%s%s", l ? ", " : "", or_dash(shape->level[l]));
+    if (shape->needed == 1 && shape->levels > 1)
+        printf(" (coupling needs the first)");
+    else if (shape->needed < shape->levels)
+        printf(" (coupling needs the first %d)", shape->needed);
+    else if (shape->levels > 1)
+        printf(" (coupling needs all)");
+}
+
+/* What the settings made of the task; `bullet` starts each line. */
+static void print_shape(const lg_task_shape *shape, const char *bullet)
+{
+    const lg_task_info *info = shape->info;
+    printf("%slength      %s, %d..%d\n", bullet, info->unit, shape->length_least,
+           shape->length_most);
+    if (info->sparsity)
+        printf("%ssparsity    %s, %d..%d\n", bullet, info->sparsity, shape->sparsity_least,
+               shape->sparsity_most);
+    printf("%svocabulary  %d:", bullet, shape->vocab);
+    print_words(shape);
+    printf("\n%slevels      ", bullet);
+    print_levels(shape);
+    printf("\n");
+}
+
+static int print_examples(lg_task *t, struct lg_cli_look look, lg_error *err)
+{
+    struct lg_cli_sampler s = {.task = t, .scheme = lg_scheme_default()};
+    s.scheme.ids = lg_cli_own_ids(t);
+    lg_example_init(&s.x);
+    lg_batch_init(&s.batch);
+    lg_cli_short_length(t, &s.draw.length_lo, &s.draw.length_hi);
+    int code = lg_cli_sampler_ready(&s, err);
+    for (int i = 0; i < EXAMPLES && !code; i++) {
+        if ((code = lg_cli_sampler_next(&s, err))) break;
+        if (i) putchar('\n');
+        lg_cli_show(&s, look);
+    }
+    lg_cli_sampler_clear(&s);
+    return code;
+}
+
+static void print_info(const lg_task_info *info)
+{
+    printf("%s (%s): %s\n\n", info->name, info->family, info->line);
+    lg_cli_text(info->text);
+    printf("\n");
+}
+
+/* name may go on, as in jsonl:FILE: then that file is looked at. */
+static int print_task(const char *name, const lg_task_info *info, lg_error *err)
+{
+    int code = 0, open = !needs_argument(info) || strchr(name, ':');
+    lg_task *t = open ? lg_task_new(name, NULL, 0, err) : NULL;
+    if (open && !t) return err->code;
+    print_info(info);
+    if (t)
+        print_shape(lg_task_get_shape(t), "  ");
+    else
+        printf("  length      %s\n", info->unit);
+    if (info->settings && info->settings->name) {
+        printf("\n");
+        print_settings(info->settings, "  ");
+    }
+    printf("\n");
+    if (t) code = print_examples(t, lg_cli_look_stdout(), err);
+    if (!t) printf("`lengthen tasks %s:..` looks at yours.\n", info->name);
+    lg_task_free(t);
+    return code;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+static void json_settings(const lg_setting *row)
+{
+    printf(",\"settings\":[");
+    for (const lg_setting *s = row; s && s->name; s++) {
+        printf("%s{\"name\":", s == row ? "" : ",");
+        lg_cli_json(stdout, s->name);
+        printf(",\"range\":");
+        lg_cli_json(stdout, s->range);
+        printf(",\"default\":");
+        lg_cli_json(stdout, s->fallback);
+        printf(",\"doc\":");
+        lg_cli_json(stdout, s->doc);
+        printf("}");
+    }
+    printf("]");
+}
+
+static void json_shape(const lg_task_shape *shape)
+{
+    printf(",\"vocab\":%d,\"length_range\":[%d,%d]", shape->vocab, shape->length_least,
+           shape->length_most);
+    if (shape->info->sparsity)
+        printf(",\"sparsity_range\":[%d,%d]", shape->sparsity_least, shape->sparsity_most);
+    printf(",\"needed_levels\":%d,\"levels\":[", shape->needed);
+    for (int l = 0; l < shape->levels; l++) {
+        printf("%s", l ? "," : "");
+        lg_cli_json(stdout, shape->level[l]);
+    }
+    printf("]");
+}
+
+static int json_task(const char *name, const lg_task_info *info, lg_error *err)
+{
+    const struct {
+        const char *key, *value;
+    } pairs[] = {{"name", info->name}, {"family", info->family}, {"line", info->line},
+                 {"text", info->text}, {"unit", info->unit},     {"sparsity", info->sparsity}};
+    int open = !needs_argument(info) || strchr(name, ':');
+    lg_task *t = open ? lg_task_new(name, NULL, 0, err) : NULL;
+    if (open && !t) return err->code;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        printf("%s\"%s\":", i ? "," : "{", pairs[i].key);
+        lg_cli_json(stdout, pairs[i].value);
+    }
+    json_settings(info->settings);
+    if (t) json_shape(lg_task_get_shape(t));
+    printf("}\n");
+    lg_task_free(t);
+    return 0;
+}
+
+/* ---- Markdown --------------------------------------------------------------------------- */
+
+static int markdown_task(const lg_task_info *info, lg_error *err)
+{
+    lg_task *t = needs_argument(info) ? NULL : lg_task_new(info->name, NULL, 0, err);
+    int code = 0;
+    if (!t && !needs_argument(info)) return err->code;
+    printf("\n### %s\n\n```text\n", info->name);
+    printf("%s\n\n", info->line);
+    lg_cli_text(info->text);
+    printf("\n");
+    if (t)
+        print_shape(lg_task_get_shape(t), "");
+    else
+        printf("length      %s\n", info->unit);
+    if (info->settings && info->settings->name) {
+        printf("\n");
+        print_settings(info->settings, "");
+    }
+    printf("```\n");
+    if (t) {
+        printf("\n`lengthen sample %s --count %d`:\n\n```text\n", info->name, EXAMPLES);
+        code = print_examples(t, lg_cli_look_plain(), err);
+        printf("```\n");
+    }
+    lg_task_free(t);
+    return code;
+}
+
+static int print_markdown(lg_error *err)
+{
+    const lg_task_info *info;
+    int code = 0, first;
+    printf("<!-- Made by `lengthen tasks --markdown > docs/TASKS.md`; do not edit by hand. -->\n"
+           "# Tasks\n"
+           "\n"
+           "Every task, with its settings at their defaults. A *label* says which tokens belong\n"
+           "together: with coupled IDs, tokens with the same label at a level share an ID, which\n"
+           "is start + label (docs/POSITIONS.md). `lengthen tasks NAME` prints the same.\n"
+           "In the examples `target` is what is to be predicted at a token, `^` marks the tokens\n"
+           "that are predicted, and the rows between are position IDs, one row a level.\n");
+    for (int k = 0; !code && (info = in_order(k, &first)); k++) {
+        if (first) printf("\n## %s\n", info->family);
+        code = markdown_task(info, err);
+    }
+    return code;
+}
+
+/* ---- The command ------------------------------------------------------------------------ */
+
+static int unknown_task(const char *name)
+{
+    const char *names[64];
+    int n = 0;
+    for (; n < lg_task_count() && n < 64; n++) names[n] = lg_task_info_at(n)->name;
+    const char *near = lg_cli_nearest(name, names, n);
+    if (near)
+        return lg_cli_wrong("tasks", "there is no task \"%s\"; did you mean \"%s\"?", name, near);
+    return lg_cli_wrong("tasks", "there is no task \"%s\"; `lengthen tasks` lists them", name);
+}
+
+static int print_json(const char *name, lg_error *err)
+{
+    int code = 0;
+    if (name) return json_task(name, lg_task_info_find(name), err);
+    for (int i = 0; i < lg_task_count() && !code; i++)
+        code = json_task(lg_task_info_at(i)->name, lg_task_info_at(i), err);
+    return code;
+}
+
+int lg_cmd_tasks(int argc, char **argv)
+{
+    enum { JSON = 1, MARKDOWN };
+    static const struct option known[] = {{"json", no_argument, NULL, JSON},
+                                          {"markdown", no_argument, NULL, MARKDOWN},
+                                          {NULL, 0, NULL, 0}};
+    int json = 0, markdown = 0, code = 0;
+    lg_error err = {0};
+    opterr = 0;
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (c == '?') return lg_cli_wrong("tasks", "\"%s\" is not an option", argv[optind - 1]);
+        json |= c == JSON;
+        markdown |= c == MARKDOWN;
+    }
+    const char *name = optind < argc ? argv[optind] : NULL;
+    if (optind + 1 < argc)
+        return lg_cli_wrong("tasks", "it takes one task, but got \"%s\" and \"%s\"", name,
+                            argv[optind + 1]);
+    if (json && markdown) return lg_cli_wrong("tasks", "take --json or --markdown, not both");
+    if (markdown && name)
+        return lg_cli_wrong("tasks", "--markdown is the page of all tasks; leave \"%s\" out", name);
+    if (name && !lg_task_info_find(name)) return unknown_task(name);
+    if (json)
+        code = print_json(name, &err);
+    else if (markdown)
+        code = print_markdown(&err);
+    else if (name)
+        code = print_task(name, lg_task_info_find(name), &err);
+    else
+        print_list();
+    if (!code) return LG_EXIT_DONE;
+    fprintf(stderr, "lengthen tasks: %s\n", err.text);
+    return name && code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+}
