@@ -80,8 +80,9 @@ const lg_ids_info lg__head_infos[LG__HEAD_COUNT] = {
      "million-token runs. Refused where a task's steps grow with the length."},
     {"pointer", "points to an earlier token and takes a small step from its ID",
      "The score of an earlier token j, seen from token t:\n"
-     "  q_t . k_j / sqrt(d) + u(ID_j - ID_t)\n"
-     "  u(D) = b0 at 0, -m1 D above, b2 - m2 |D| below, all learned, m1 and m2 >= 0\n"
+     "  64 (q_t . k_j / sqrt(d) + u(D / (1 + |D|))), D = ID_j - the carried ID\n"
+     "  u(x) = b0 at 0, -m1 x above, b2 - m2 |x| below, all learned, m1 and m2 >= 0\n"
+     "The distance is bent so that it never outweighs what the keys say, at any length.\n"
      "Keys come from the stream that enters the last layer, of every earlier token whatever the\n"
      "span; the query from the final state of token t. The loss is -log of the summed\n"
      "probability of all tokens that carry the right ID; decoding takes the best, the latest on\n"

@@ -3,12 +3,14 @@
  * network in a way that nothing can be learned from. */
 #include "lab/training.h"
 
-static void learns(const char *encoding, int steps)
+/* parallel: whether the feed-forward reads the stream before the attention or after it; both are
+ * architectures that we have, and some encodings learn faster in one of them. */
+static void learns(const char *encoding, int steps, int parallel)
 {
     struct training x = training_default("copy");
     x.setting = "kind=unique";
     x.model.encoding = encoding;
-    x.model.parallel = 0;
+    x.model.parallel = parallel;
     x.model.max_id = 32;
     x.model.window_lo[0] = -24; /* the ends of `relative` */
     x.model.window_hi[0] = 0;
@@ -22,21 +24,21 @@ static void learns(const char *encoding, int steps)
     if (share < 0.99) fail_msg("%s: %.3f exact, want 0.99", encoding, share);
 }
 
-#define LEARNS(name, encoding, steps)                                                              \
+#define LEARNS(name, encoding, steps, parallel)                                                    \
     static void name(void **state)                                                                 \
     {                                                                                              \
         (void)state;                                                                               \
-        learns(encoding, steps);                                                                   \
+        learns(encoding, steps, parallel);                                                         \
     }
 
-LEARNS(none, "none", 4000)
-LEARNS(learned, "learned", 800)
-LEARNS(sinusoidal, "sinusoidal", 600)
-LEARNS(rope, "rope", 600)
-LEARNS(relative, "relative", 1200)
-LEARNS(alibi, "alibi", 1200)
-LEARNS(t5, "t5", 1200)
-LEARNS(fire, "fire", 800)
+LEARNS(none, "none", 4000, 0)
+LEARNS(learned, "learned", 1000, 0)
+LEARNS(sinusoidal, "sinusoidal", 800, 0)
+LEARNS(rope, "rope", 1000, 1)
+LEARNS(relative, "relative", 1500, 0)
+LEARNS(alibi, "alibi", 1500, 0)
+LEARNS(t5, "t5", 1500, 0)
+LEARNS(fire, "fire", 1000, 1)
 
 int main(void)
 {

@@ -332,6 +332,31 @@ static void sizes_have_bounds(void **state)
     lg_example_clear(&x);
 }
 
+/* The checkers see the text alone: it must be whole, and cut where there is no room. */
+static void texts_are_cut_to_their_room(void **state)
+{
+    (void)state;
+    lg_task *t = ck_task_new("variable-assignment", NULL, 0);
+    lg_example x;
+    lg_example_init(&x);
+    lg_draw d = {.length_lo = 3, .length_hi = 3};
+    ck_example(t, &d, &x);
+    char *whole = ck_text_of(t, &x), part[200];
+    size_t size = strlen(whole);
+    assert_true(size < sizeof part - 2);
+    for (size_t room = 0; room <= size + 2; room++) {
+        memset(part, '#', sizeof part);
+        assert_int_equal(lg_example_text(t, &x, part, room), size);
+        size_t kept = room ? (room - 1 < size ? room - 1 : size) : 0;
+        assert_memory_equal(part, whole, kept);
+        if (room) assert_int_equal(part[kept], 0);
+        assert_int_equal(part[room], '#');
+    }
+    free(whole);
+    lg_example_clear(&x);
+    lg_task_free(t);
+}
+
 static void every_checker_has_its_task(void **state)
 {
     (void)state;
@@ -349,10 +374,10 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_are_right),         cmocka_unit_test(changes_are_refused),
-        cmocka_unit_test(wrong_labels_are_refused),   cmocka_unit_test(wrong_shapes_are_refused),
-        cmocka_unit_test(vocabularies_are_in_order),  cmocka_unit_test(sizes_have_bounds),
-        cmocka_unit_test(every_checker_has_its_task),
+        cmocka_unit_test(examples_are_right),          cmocka_unit_test(changes_are_refused),
+        cmocka_unit_test(wrong_labels_are_refused),    cmocka_unit_test(wrong_shapes_are_refused),
+        cmocka_unit_test(vocabularies_are_in_order),   cmocka_unit_test(sizes_have_bounds),
+        cmocka_unit_test(texts_are_cut_to_their_room), cmocka_unit_test(every_checker_has_its_task),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -358,6 +358,14 @@ static int carry_place(const struct seen *v)
     return i;
 }
 
+static int low_carries(const struct seen *v)
+{
+    return number(v, 0) + number(v, 4) == 9 && number(v, 1) + number(v, 5) == 9;
+}
+/* Where the lowest of three places makes it, the digits of the first operand above. */
+static int hard_top(const struct seen *v) { return low_carries(v) ? number(v, 0) - 1 : -1; }
+static int hard_middle(const struct seen *v) { return low_carries(v) ? number(v, 1) : -1; }
+
 static int two_by_two(const struct seen *v)
 {
     return (number(v, 0) * 4 + number(v, 1) - 4) * 16 + number(v, 3) * 4 + number(v, 4);
@@ -382,6 +390,8 @@ static void numbers_are_uniform(void **state)
     uniform(&(struct sampled){"addition", {"lengths=equal"}, {3}}, "low digits", low_digits, 100);
     uniform(&(struct sampled){"addition", {"carry=hard"}, {6}}, "place of the carry", carry_place,
             6);
+    uniform(&(struct sampled){"addition", {"carry=hard"}, {3}}, "top digit", hard_top, 8);
+    uniform(&(struct sampled){"addition", {"carry=hard"}, {3}}, "middle digit", hard_middle, 10);
     uniform(&(struct sampled){"addition", {"hints=9"}, {3}}, "hint", hint, 9);
     uniform(&(struct sampled){"subtraction", {"hints=9"}, {3}}, "hint", hint, 9);
     uniform(&(struct sampled){"multi-addition", {"base=4"}, {1, 1, 3, 3}}, "operands",
