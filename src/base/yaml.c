@@ -105,8 +105,9 @@ static int next_event(struct document *d, yaml_event_t *event, lg_error *err)
                         "UTF-8",
                         d->root.file, p->mark.line + 1, p->problem_offset,
                         p->problem ? p->problem : "unknown");
-    return lg__fail(err, LG_ERROR_ARGUMENT, "%s:%zu: this is not YAML: %s%s%s", d->root.file,
-                    p->problem_mark.line + 1, p->problem ? p->problem : "unknown",
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s:%zu: this is not YAML: %s%s%s; correct this line or one before it",
+                    d->root.file, p->problem_mark.line + 1, p->problem ? p->problem : "unknown",
                     p->context ? ", " : "", p->context ? p->context : "");
 }
 

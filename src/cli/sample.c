@@ -261,6 +261,17 @@ static int report(const lg_error *err, int code)
     return code;
 }
 
+/* What could not be trained is not shown either. The network does not matter here, so it is one
+ * that takes every source. */
+static int check_scheme(struct lg_cli_sampler *s, lg_error *err)
+{
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    c.vocab = lg_task_get_shape(s->task)->vocab;
+    c.encoding = "sinusoidal";
+    int code = lg_scheme_config(&s->scheme, s->task, &c, err);
+    return code ? code : lg_scheme_check(&s->scheme, s->task, &c, s->draw.length_hi, NULL, err);
+}
+
 /* Everything is refused here that can be known before the first line is printed; 0, or an exit
  * code. Makes the first example. */
 static int get_ready(struct options *o, struct lg_cli_sampler *s)
@@ -278,6 +289,7 @@ static int get_ready(struct options *o, struct lg_cli_sampler *s)
         code = lg_cli_sampler_ready(s, &err);
     }
     if (!code) code = try_ends(s, &err);
+    if (!code && !own_data(s)) code = check_scheme(s, &err);
     if (!code) code = lg_cli_sampler_next(s, &err);
     if (!code) return 0;
     return report(&err, code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED);
