@@ -154,6 +154,57 @@ static void too_many_rows_are_refused(void **state)
     lg_batch_clear(&b);
 }
 
+/* Levels come with the first sequence, stay for the batch and go with a reset; the room of an
+ * earlier, larger batch with fewer levels must not be taken for theirs. */
+static void levels_lie_side_by_side(void **state)
+{
+    (void)state;
+    static int32_t tokens[200], first[200], second[200], classes[200];
+    for (int i = 0; i < 200; i++) {
+        tokens[i] = i;
+        first[i] = 1000 + i;
+        second[i] = i % 3 ? 7 * i : LG_ABSENT;
+        classes[i] = i % 5;
+    }
+    lg_batch b;
+    lg_error err = {0};
+    lg_batch_init(&b);
+    assert_int_equal(lg_batch_add(&b, 200, tokens, NULL, NULL, NULL, &err), LG_OK);
+    lg_sequence s = {.n = 90, .levels = 2, .tokens = tokens, .ids = {first, second}};
+    s.id_targets[1] = classes;
+    s.point_targets[0] = first;
+    assert_int_equal(lg_batch_add_levels(&b, &s, &err), LG_ERROR_ARGUMENT); /* one level so far */
+    assert_non_null(strstr(err.text, "2 levels"));
+    for (int round = 0; round < 2; round++) {
+        lg_batch_reset(&b);
+        for (int i = 0; i < 5; i++)
+            if (lg_batch_add_levels(&b, &s, &err)) fail_msg("%s", err.text);
+        assert_int_equal(b.levels, 2);
+        assert_int_equal(b.rows, 450);
+        for (int i = 0; i < b.rows; i++) {
+            assert_int_equal(b.ids[0][i], first[i % 90]);
+            assert_int_equal(b.ids[1][i], second[i % 90]);
+            assert_int_equal(b.id_targets[0][i], LG_NONE);
+            assert_int_equal(b.id_targets[1][i], classes[i % 90]);
+            assert_int_equal(b.point_targets[0][i], first[i % 90]);
+            assert_int_equal(b.point_targets[1][i], LG_NONE);
+        }
+        /* A batch of one level outgrows the room of the second level, which is then made anew. */
+        lg_batch_reset(&b);
+        for (int i = 0; i < 4 + 4 * round; i++)
+            assert_int_equal(lg_batch_add(&b, 200, tokens, NULL, NULL, NULL, NULL), LG_OK);
+        assert_int_equal(b.levels, 1);
+    }
+    s.levels = 4;
+    assert_int_equal(lg_batch_add_levels(&b, &s, &err), LG_ERROR_ARGUMENT);
+    s.levels = 2;
+    s.ids[1] = NULL;
+    lg_batch_reset(&b);
+    assert_int_equal(lg_batch_add_levels(&b, &s, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "level 2"));
+    lg_batch_clear(&b);
+}
+
 static void no_memory_changes_nothing(void **state)
 {
     (void)state;
@@ -197,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_sequence_of_the_batch_itself),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(too_many_rows_are_refused),
+        cmocka_unit_test(levels_lie_side_by_side),
         cmocka_unit_test(no_memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

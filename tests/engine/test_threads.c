@@ -39,6 +39,18 @@ static lg_model_config olmo(void)
     return c;
 }
 
+/* Everything that has come with levels: absent IDs, a pointer, a sink, a bias that is a network. */
+static lg_model_config levels(void)
+{
+    lg_model_config c = neox();
+    c.levels = 2;
+    c.encoding = "fire";
+    c.span = LG_SPAN_WINDOW;
+    c.sink = 1;
+    c.pointer[0] = 1;
+    return c;
+}
+
 /* How a run's batches look. */
 struct feed {
     uint64_t seed;
@@ -47,11 +59,12 @@ struct feed {
     int wide_every;   /* one batch in so many has long sequences: several shards a group */
 };
 
-/* Adds one sequence: IDs that repeat and go back, loss on a random part, or none at all. */
-static void add_sequence(lg_batch *b, lg_rng *r, int n, int classes)
+/* Adds one sequence: IDs that repeat and go back, loss on a random part, or none at all. With
+ * pointers, the second level's IDs are absent now and then, and both levels point back. */
+static void add_sequence(lg_batch *b, lg_rng *r, int n, const lg_model_config *c)
 {
-    int32_t tokens[160], ids[160], targets[160], id_targets[160];
-    int no_loss = lg_rng_below(r, 4) == 0;
+    int32_t tokens[160], ids[160], targets[160], id_targets[160], other[160], point[160];
+    int no_loss = lg_rng_below(r, 4) == 0, classes = c->id_classes[0];
     lg_error err;
     for (int t = 0; t < n; t++) {
         tokens[t] = (int32_t)lg_rng_below(r, VOCAB);
@@ -61,10 +74,21 @@ static void add_sequence(lg_batch *b, lg_rng *r, int n, int classes)
                             ? LG_NONE
                             : (int32_t)lg_rng_below(r, (uint32_t)classes);
     }
-    assert_int_equal(lg_batch_add(b, n, tokens, ids, targets, id_targets, &err), 0);
+    lg_sequence s = {.n = n, .levels = c->levels, .tokens = tokens, .targets = targets};
+    s.ids[0] = ids;
+    s.id_targets[0] = id_targets;
+    for (int t = 0; c->levels == 2 && t < n; t++) {
+        other[t] = t && lg_rng_below(r, 4) == 0 ? LG_ABSENT : (int32_t)lg_rng_below(r, 6);
+        point[t] = no_loss || lg_rng_below(r, 3) ? LG_NONE : ids[lg_rng_below(r, (uint32_t)t + 1)];
+    }
+    if (c->levels == 2) {
+        s.ids[1] = other;
+        s.point_targets[0] = point;
+    }
+    assert_int_equal(lg_batch_add_levels(b, &s, &err), 0);
 }
 
-static void fill(lg_batch *b, const struct feed *f, int step, int classes)
+static void fill(lg_batch *b, const struct feed *f, int step, const lg_model_config *c)
 {
     lg_rng r;
     lg_rng_init(&r, f->seed, 1, (uint64_t)step);
@@ -73,7 +97,7 @@ static void fill(lg_batch *b, const struct feed *f, int step, int classes)
     int count = wide ? 60 : f->fewest + (int)lg_rng_below(&r, (uint32_t)(f->most - f->fewest) + 1);
     for (int s = 0; s < count; s++) {
         int longest = wide ? 160 : f->longest;
-        add_sequence(b, &r, 1 + (int)lg_rng_below(&r, (uint32_t)longest), classes);
+        add_sequence(b, &r, 1 + (int)lg_rng_below(&r, (uint32_t)longest), c);
     }
     if (b->targets[0] < 0) b->targets[0] = 1; /* never a batch without any loss */
 }
@@ -103,7 +127,7 @@ static struct outcome *run(const lg_model_config *c, const struct feed *f, int t
     assert_non_null(trainer);
     for (int step = 0; step < STEPS; step++) {
         lg_train_result r;
-        fill(&b, f, step, c->id_classes[0]);
+        fill(&b, f, step, c);
         if (lg_trainer_step(trainer, &b, &r, &err) != 0) fail_msg("step %d: %s", step, err.text);
         o->loss[step] = r.loss;
         o->id_loss[step] = r.id_loss;
@@ -191,6 +215,14 @@ static void olmo_window_is_the_same_with_any_threads(void **state)
     check_threads("olmo, window", &c, &f, 8);
 }
 
+static void levels_are_the_same_with_any_threads(void **state)
+{
+    (void)state;
+    lg_model_config c = levels();
+    struct feed f = {.seed = 6, .fewest = 2, .most = 14, .longest = 30, .wide_every = 50};
+    check_threads("two levels, pointer, sink", &c, &f, 8);
+}
+
 /* A trainer keeps nothing of the one before: neither in the model nor anywhere else. */
 static void two_trainers_from_one_seed(void **state)
 {
@@ -246,6 +278,7 @@ int main(void)
         cmocka_unit_test(neox_is_the_same_with_any_threads),
         cmocka_unit_test(more_groups_than_sequences),
         cmocka_unit_test(olmo_window_is_the_same_with_any_threads),
+        cmocka_unit_test(levels_are_the_same_with_any_threads),
         cmocka_unit_test(two_trainers_from_one_seed),
         cmocka_unit_test(what_makes_other_bits),
     };

@@ -625,16 +625,16 @@ static void no_memory_is_told(void **state)
 {
     (void)state;
     const char *const settings[] = {vocab};
-    int failures = 0, n = 0;
+    int failures = 0, n = 0, reached = 1;
     put(data, FOUR GOOD, strlen(FOUR GOOD));
     put_words("0\n1\n2\n3\na\nb\n7\n$\n");
-    for (long made = 1; made > n; n++) {
+    for (; reached; n++) {
         lg_error err = {0};
         long before = lg__alloc_count();
         lg__alloc_fail_after(n);
         lg_task *t = lg_task_new(task, settings, 1, &err);
         lg__alloc_fail_after(-1);
-        made = lg__alloc_count() - before;
+        reached = !t || lg__alloc_count() - before > n;
         if (t) assert_string_equal(draw(t, all, 4), "a b 7 $ | 0111 | 4 0");
         if (!t && err.code != LG_ERROR_MEMORY) fail_msg("allocation %d: %s", n, err.text);
         failures += !t;
