@@ -249,6 +249,11 @@ int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_err
 int lg_trainer_gradients(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err);
 /* Gradient of parameter i from the last step (clipped) or gradients call. */
 const float *lg_trainer_gradient(const lg_trainer *t, int i);
+/* What a resumed run needs beside the parameters: the steps done, and AdamW's two moments of
+ * parameter i, to be read and (before the next step) written. */
+int64_t lg_trainer_steps(const lg_trainer *t);
+void lg_trainer_set_steps(lg_trainer *t, int64_t steps);
+float *lg_trainer_moment(lg_trainer *t, int i, int second);
 /* The learning rate of step (1 is the first). */
 double lg_train_lr(const lg_train_options *o, int64_t step);
 
@@ -264,7 +269,8 @@ typedef struct lg_eval_result {
     const float *logits; /* [rows, vocab]; valid until the next call */
     /* Of each level: */
     const float *id_logits[LG_LEVELS];    /* [rows, id_classes] or NULL */
-    const int32_t *pointed_id[LG_LEVELS]; /* [rows] ID that the pointer finds, or NULL */
+    const int32_t *pointed_id[LG_LEVELS]; /* [rows] ID that the pointer finds where it has a
+                                             target, else LG_ABSENT; or NULL */
     double loss;                          /* as in training */
     double id_loss;
     int targets, right, id_targets, id_right;
@@ -282,10 +288,10 @@ typedef struct lg_decoder lg_decoder;
 
 lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err);
 void lg_decoder_free(lg_decoder *d);
-/* Reads the prompts, one a sequence (targets are ignored), and forgets all earlier. */
+/* Reads the prompts, one a sequence (their targets are not used), and forgets all earlier. */
 int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err);
 /* Appends one token with its ID to each sequence; tokens[s] = LG_NONE skips sequence s. With
- * several levels the IDs of level l are ids[l * sequences + s]. */
+ * several levels the IDs of level l are ids[l * n + s], n the prompts that were read. */
 int lg_decoder_step(lg_decoder *d, const int32_t *tokens, const int32_t *ids, lg_error *err);
 /* Logits that follow the last token of sequence s; valid until the next call. */
 const float *lg_decoder_logits(const lg_decoder *d, int s);

@@ -443,7 +443,7 @@ int32_t lg_decoder_point(lg_decoder *d, int s, int level)
     const struct lg_model *m = d->m;
     const struct sequence *q = &d->seq[s];
     size_t C = (size_t)m->config.width;
-    if (!m->config.pointer[level] || !q->length) return LG_ABSENT;
+    if (!m->pointer[level].query.out || !q->length) return LG_ABSENT;
     struct lg__pointer_keys k = {q->pointer_key[level].data, q->ids[level].data, q->length};
     lg__linear_forward(m, &m->pointer[level].query, d->query.data,
                        (float *)d->final.data + (size_t)s * C, 1, 0);

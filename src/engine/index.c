@@ -162,7 +162,10 @@ static int walk(const struct lg__places *x, const struct lg__index *index, int *
          e = entry[e].next) {
         int t = entry[e].token, row = 0, seen = 1;
         if (t > place) break;
-        for (int i = 0; i < x->levels && seen; i++) seen = within(c, ids, i, place, t, &row);
+        if (x->levels == 1) /* nothing else to ask, and the row is the difference */
+            row = (int)((int64_t)id - ids[0][place] - c->window_lo[0]);
+        for (int i = 0; x->levels > 1 && i < x->levels && seen; i++)
+            seen = within(c, ids, i, place, t, &row);
         if (!seen) continue;
         key[n] = t;
         turn[n++] = row;

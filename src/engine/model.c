@@ -101,7 +101,7 @@ int lg_model_config_check(const lg_model_config *c, lg_error *err)
         (e = range(err, "scores", c->scores, LG_SCORES_SOFTMAX, LG_SCORES_ENTMAX15)) ||
         (e = range(err, "sink", c->sink, 0, 1)) ||
         (e = range(err, "rope_scaling", c->rope_scaling, LG_ROPE_PLAIN, LG_ROPE_YARN)) ||
-        (e = range(err, "max_id", c->max_id, 0, 1 << 24)) || (e = check_levels(c, err)))
+        (e = range(err, "max_id", c->max_id, 0, INT32_MAX)) || (e = check_levels(c, err)))
         return e;
     if (c->width % c->heads)
         return lg__fail(err, LG_ERROR_ARGUMENT,

@@ -372,3 +372,12 @@ const float *lg_trainer_gradient(const lg_trainer *t, int i)
 {
     return t->grad + t->m->tensors[i].offset;
 }
+
+int64_t lg_trainer_steps(const lg_trainer *t) { return t->step; }
+
+void lg_trainer_set_steps(lg_trainer *t, int64_t steps) { t->step = steps; }
+
+float *lg_trainer_moment(lg_trainer *t, int i, int second)
+{
+    return (second ? t->moment2 : t->moment1) + t->m->tensors[i].offset;
+}

@@ -108,6 +108,21 @@ static int run(struct answering *w, int n, lg_score *score, lg_error *err)
     return e;
 }
 
+/* The model is one that the scheme can be used with. */
+static int check(const struct answering *w, lg_error *err)
+{
+    lg_model_config c = *w->c;
+    int e = lg_scheme_config(w->s, w->t, &c, err), differ = c.levels != w->c->levels;
+    for (int l = 0; l < c.levels && w->predicted; l++)
+        differ |= c.id_classes[l] != w->c->id_classes[l] || c.pointer[l] != w->c->pointer[l];
+    if (e || !differ) return e;
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "the model has %d levels of IDs and other ID heads than the scheme asks for (%d "
+        "levels); make it with lg_scheme_config",
+        w->c->levels, c.levels);
+}
+
 int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
               int predicted, lg_score *score, lg_error *err)
 {
@@ -120,6 +135,7 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
     w->shape = lg_task_get_shape(t);
     lg_batch_init(&w->prompts);
     if (samples < 1) e = lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
+    if (!e) e = check(w, err);
     if (!e && !(w->decoder = lg_decoder_new(m, beside, err))) e = LG_ERROR_MEMORY;
     for (int done = 0; done < samples && !e; done += beside) {
         int n = samples - done < beside ? samples - done : beside;

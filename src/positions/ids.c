@@ -228,7 +228,8 @@ static void pose(int32_t *map, int n, int chunks, int most, lg_rng *r)
     }
 }
 
-/* Evaluation draws by the prompt: the same example, the same IDs; the answer has no say. */
+/* Evaluation draws by the prompt and the number of tokens: the same example, the same IDs; what
+ * the answer says has no say. */
 static void rng_of_prompt(lg_rng *r, const lg_example *x)
 {
     uint64_t h = 0xcbf29ce484222325u;

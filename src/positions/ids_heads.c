@@ -45,7 +45,9 @@ int32_t lg_scheme_next_id(const lg_scheme *s, const lg_model_config *c, lg_decod
     int32_t class = lg_argmax(logits, c->id_classes[level]), pointed = LG_ABSENT;
     if (head == LG__HEAD_POINTER && class < LG__POINT_STAY)
         pointed = lg_decoder_point(d, sequence, level);
-    return lg__id_of_class(s, head, class, carried, pointed);
+    int32_t id = lg__id_of_class(s, head, class, carried, pointed);
+    /* A wrong ID past the learned table would end the whole decoding: it becomes the last one. */
+    return strcmp(c->encoding, "learned") == 0 && id > c->max_id ? c->max_id : id;
 }
 
 /* ---- The IDs met so far ------------------------------------------------------------------ */
@@ -232,7 +234,7 @@ static int fill_rows(const struct lg__plan *p, const lg_scheme *s, const lg_task
     return 0;
 }
 
-/* The rows are filled where they lie, so that nothing is allocated here. The last token is added
+/* The rows are filled where they lie, so that no copy is made. The last token is added
  * with the others, because its ID is what the row before it predicts, and then taken off. */
 int lg_scheme_add(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r, lg_batch *b,
                   lg_error *err)

@@ -1,5 +1,4 @@
 /* learned.c: a learned vector for each ID, added to the token's embedding. */
-#include <limits.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -7,7 +6,7 @@
 
 static int check(const lg_model_config *c, lg_error *err)
 {
-    int most = INT_MAX / c->levels - 1; /* the rows of all levels are counted in an int */
+    int most = (1 << 24) / c->levels - 1; /* rows of all levels, as many as a vocabulary may have */
     if (c->max_id >= 1 && c->max_id <= most) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "max_id is %d; encoding 'learned' has a row for each ID from 0 to max_id, so "

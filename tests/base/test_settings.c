@@ -164,7 +164,7 @@ static void the_first_error_is_the_one_told(void **state)
 static void more_rows_than_fit_a_list(void **state)
 {
     (void)state;
-    static char names[80][24];
+    static char names[80][40];
     static lg_setting many[81];
     static struct lg__value value[80];
     for (int i = 0; i < 80; i++) {

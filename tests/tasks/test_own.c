@@ -383,7 +383,7 @@ static void long_files(void **state)
 static void the_shape_is_that_of_the_lines(void **state)
 {
     (void)state;
-    lg_task *t = open_lines("{\"tokens\":[1,\"$\",2,3,\"$\"],\"ids\":[[5,5,5,2,2],[1,1,1,1,1]],"
+    lg_task *t = open_lines("{\"tokens\":[1,\"$\",2,3,\"$\"],\"ids\":[[50,5,5,2,2],[1,1,1,1,1]],"
                             "\"loss\":[0,0,0,1,1],\"sparsity\":2}\n"
                             "{\"tokens\":[4,1,\"$\"],\"ids\":[[1,null,1],[0,9,9]],\"length\":9,"
                             "\"loss\":[0,1,1]}\n");
@@ -393,8 +393,8 @@ static void the_shape_is_that_of_the_lines(void **state)
     for (int i = 0; i < 5; i++) assert_string_equal(s->words[i], order[i]);
     assert_int_equal(s->stop, 1); /* it is in a prompt, but only at the end of answers */
     assert_int_equal(s->levels, 2);
-    assert_int_equal(s->needed, 2); /* one token has an ID at the second level only */
-    assert_int_equal(s->reach[0], 3);
+    assert_int_equal(s->needed, 2);   /* one token has an ID at the second level only */
+    assert_int_equal(s->reach[0], 3); /* 50 to 5 is in the prompt, where nothing is predicted */
     assert_int_equal(s->reach[1], 9);
     assert_int_equal(s->length_least, 5);
     assert_int_equal(s->length_most, 9);

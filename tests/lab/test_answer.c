@@ -1,0 +1,124 @@
+/* test_answer.c: lg_answer on models that know nothing: what it refuses, and that a wrong token or
+ * a wrong ID is a wrong answer and never an error. */
+#include "lab/training.h"
+
+/* A task, a coupled scheme with these sources, and a fresh model for them. */
+static struct trained fresh(const char *task, const char *first, const char *second,
+                            const char *encoding, uint64_t seed)
+{
+    struct trained r = {.scheme = lg_scheme_default()};
+    lg_error err;
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    r.t = lg_task_new(task, NULL, 0, &err);
+    if (!r.t) fail_msg("%s", err.text);
+    r.scheme.ids = "coupled";
+    r.scheme.source[0] = first;
+    r.scheme.source[1] = second;
+    r.scheme.max_id = 40;
+    c.vocab = lg_task_get_shape(r.t)->vocab;
+    c.width = 16;
+    c.encoding = encoding;
+    c.seed = seed;
+    must(lg_scheme_config(&r.scheme, r.t, &c, &err), &err);
+    r.m = lg_model_new(&c, &err);
+    if (!r.m) fail_msg("%s", err.text);
+    return r;
+}
+
+/* A predicted ID may be anything: past a learned table it must not end the others' answers. */
+static void wrong_ids_are_wrong_answers(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"delta", "pointer", "absolute"};
+    for (uint64_t seed = 0; seed < 6; seed++)
+        for (int h = 0; h < 3; h++) {
+            struct trained r = fresh("addition", heads[h], NULL, "learned", seed);
+            lg_draw d = {.seed = 1, .length_lo = 1, .length_hi = 12};
+            lg_score s;
+            lg_error err;
+            must(lg_answer(r.m, r.t, &r.scheme, &d, 100, 1, &s, &err), &err);
+            assert_int_equal(s.samples, 100);
+            assert_true(s.exact < 100 && s.ids > 0 && s.ids_right < s.ids);
+            assert_true(s.right <= s.tokens && s.exact <= s.samples);
+            trained_free(&r);
+        }
+}
+
+static void a_model_of_another_scheme_is_refused(void **state)
+{
+    (void)state;
+    struct trained two = fresh("multi-addition", NULL, NULL, "rope", 1);
+    struct trained one = fresh("addition", "delta", NULL, "rope", 1);
+    lg_draw d = {.seed = 1, .length_lo = 2, .length_hi = 2};
+    lg_score s;
+    lg_error err;
+    lg_scheme pointer = one.scheme;
+    pointer.source[0] = "pointer";
+    assert_int_equal(lg_answer(one.m, two.t, &two.scheme, &d, 4, 0, &s, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "2 levels"));
+    assert_int_equal(lg_answer(one.m, one.t, &pointer, &d, 4, 1, &s, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "lg_scheme_config"));
+    must(lg_answer(one.m, one.t, &pointer, &d, 4, 0, &s, &err), &err); /* given: no head is asked */
+    assert_int_equal(lg_answer(one.m, one.t, &one.scheme, &d, 0, 0, &s, &err), LG_ERROR_ARGUMENT);
+    trained_free(&one);
+    trained_free(&two);
+}
+
+/* The same examples whether they are answered side by side or one after the other. */
+static void side_by_side_is_one_by_one(void **state)
+{
+    (void)state;
+    struct trained r = fresh("variable-assignment", "pointer", "delta", "relative", 3);
+    lg_draw d = {.seed = 1, .length_lo = 1, .length_hi = 8};
+    lg_score all, one, sum = {0};
+    lg_error err;
+    must(lg_answer(r.m, r.t, &r.scheme, &d, 150, 1, &all, &err), &err);
+    for (int i = 0; i < 150; i++) {
+        d.index = (uint64_t)i;
+        must(lg_answer(r.m, r.t, &r.scheme, &d, 1, 1, &one, &err), &err);
+        sum.samples += one.samples;
+        sum.exact += one.exact;
+        sum.tokens += one.tokens;
+        sum.right += one.right;
+        sum.ids += one.ids;
+        sum.ids_right += one.ids_right;
+    }
+    assert_memory_equal(&all, &sum, sizeof all);
+    trained_free(&r);
+}
+
+/* A pointer that the config mentions above its levels is none. */
+static void no_pointer_finds_nothing(void **state)
+{
+    (void)state;
+    lg_error err;
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    c.vocab = 4;
+    c.width = 16;
+    c.pointer[1] = 1; /* of one level */
+    lg_model *m = lg_model_new(&c, &err);
+    lg_decoder *d = lg_decoder_new(m, 1, &err);
+    lg_batch b;
+    lg_batch_init(&b);
+    static const int32_t tokens[] = {0, 1, 2};
+    assert_int_equal(lg_batch_add(&b, 3, tokens, NULL, NULL, NULL, &err), 0);
+    must(lg_decoder_start(d, &b, &err), &err);
+    for (int l = 0; l < LG_LEVELS; l++) {
+        assert_int_equal(lg_decoder_point(d, 0, l), LG_ABSENT);
+        assert_null(lg_decoder_id_logits(d, 0, l));
+    }
+    lg_batch_clear(&b);
+    lg_decoder_free(d);
+    lg_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_ids_are_wrong_answers),
+        cmocka_unit_test(a_model_of_another_scheme_is_refused),
+        cmocka_unit_test(side_by_side_is_one_by_one),
+        cmocka_unit_test(no_pointer_finds_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
