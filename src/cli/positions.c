@@ -44,7 +44,10 @@ static const lg_ids_info spans[] = {
      "at every level where both have an ID, and there is such a level.\n"
      "The window goes by IDs, not by places: with coupled IDs a token sees what belongs to it\n"
      "however far back in the text that is, and the number of keys stays the same at any "
-     "length.\n"},
+     "length.\n"
+     "Set sink with it: one more score per head that takes weight and gives nothing. Without it\n"
+     "a query that finds no key where it looks averages the others, and where positions enter\n"
+     "the scores alone the end of an input may look like its middle.\n"},
 };
 static int span_count(void) { return sizeof spans / sizeof *spans; }
 static lg_ids_info span_at(int i) { return spans[i]; }

@@ -154,6 +154,20 @@ static int check_rows(const struct lg__plan *p, const lg_scheme *s, const lg_mod
                     c->max_id, s->ids, length, (int)most, (int)most);
 }
 
+/* An average of equal values hides how many there are: where positions enter the scores alone, the
+ * end of an input of equal tokens looks like its middle (docs/MATH.md, section 6). */
+static void remark_on_the_end(const lg_task_shape *shape, const lg_model_config *c,
+                              lg_error *remark)
+{
+    const struct lg__encoding *encoding = encoding_of(c);
+    if (remark->text[0] || c->sink || c->span != LG_SPAN_WINDOW || shape->stop == LG_NONE) return;
+    if (encoding->input) return;
+    lg__fail(remark, LG_OK,
+             "encoding %s shows positions in the scores alone, so with a window the model may not "
+             "see where an input ends, and the stop token may come too early or too late; set sink",
+             encoding->name);
+}
+
 static void remark_on_roles(const struct lg__plan *p, const lg_task_shape *shape,
                             const lg_model_config *c, lg_error *remark)
 {
@@ -184,6 +198,9 @@ int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, in
     if ((e = try_examples(s, t, length, &most, err)) ||
         (e = check_rows(&p, s, c, length, most, err)))
         return e;
-    if (remark) remark_on_roles(&p, shape, c, remark);
+    if (remark) {
+        remark_on_roles(&p, shape, c, remark);
+        remark_on_the_end(shape, c, remark);
+    }
     return 0;
 }

@@ -345,6 +345,30 @@ static void learned_rows(void **state)
     refuses(&s, &t, &c, "ids coupled", "set max_id to 11 or more");
 }
 
+static void an_end_that_cannot_be_seen_is_remarked(void **state)
+{
+    (void)state;
+    lg_task t = toy(1);
+    lg_scheme s = scheme("coupled");
+    lg_model_config c = model(&s, &t);
+    lg_error remark = {0}, err = {0};
+    t.shape.stop = 0;
+    c.encoding = "relative";
+    passes(&s, &t, &c); /* full span: many keys, none of them alone */
+    c.span = LG_SPAN_WINDOW;
+    assert_int_equal(lg_scheme_check(&s, &t, &c, LENGTH, &remark, &err), 0);
+    assert_non_null(strstr(remark.text, "relative"));
+    assert_non_null(strstr(remark.text, "set sink"));
+    c.sink = 1;
+    passes(&s, &t, &c);
+    c.sink = 0;
+    c.encoding = "sinusoidal"; /* positions are in the stream */
+    passes(&s, &t, &c);
+    c.encoding = "relative";
+    t.shape.stop = LG_NONE; /* nothing to stop */
+    passes(&s, &t, &c);
+}
+
 static void a_dropped_role_is_remarked(void **state)
 {
     (void)state;
@@ -388,6 +412,7 @@ int main(void)
         cmocka_unit_test(absolute_needs_absolute_ids),
         cmocka_unit_test(model_and_scheme),
         cmocka_unit_test(learned_rows),
+        cmocka_unit_test(an_end_that_cannot_be_seen_is_remarked),
         cmocka_unit_test(a_dropped_role_is_remarked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
