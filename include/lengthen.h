@@ -451,6 +451,64 @@ typedef struct lg_score {
 int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
               int predicted, lg_score *score, lg_error *err);
 
+/* ---- Runs ------------------------------------------------------------------------------ */
+
+/* A run is a folder: config.yaml (everything resolved) and checkpoint/. Whoever resumes it ends
+ * with the same bits as if it had never stopped. */
+typedef struct lg_run_options {
+    const char *config;      /* YAML file (docs/CONFIG.md) */
+    const char *const *sets; /* [set_count] "key=value", after the file */
+    int set_count;
+    const char *folder; /* of the run */
+    int resume;         /* go on with the run in the folder */
+    int threads;        /* 0: all cores; not part of the result's bits */
+} lg_run_options;
+
+/* What is told after each step. */
+typedef struct lg_run_step {
+    int64_t step, steps;
+    double loss, id_loss, accuracy, id_accuracy; /* of this batch; id_accuracy 0 without ID heads */
+    double lr;
+    int64_t tokens;       /* of this batch */
+    int length, sparsity; /* longest and densest examples so far (curriculum) */
+    const char *note;     /* something the user should know, or NULL */
+} lg_run_step;
+
+/* Returns 1 to go on, 0 to save a checkpoint and stop. */
+typedef int lg_run_watch(void *context, const lg_run_step *s);
+
+/* Trains. *done is 1 if all steps are done, 0 if watch stopped it. Everything that can be refused
+ * is refused before the folder is touched. */
+int lg_run_train(const lg_run_options *o, lg_run_watch *watch, void *context, int *done,
+                 lg_error *err);
+
+/* One cell of the grid. */
+typedef struct lg_run_cell {
+    int length, sparsity; /* sparsity 0: the task has none, or its own range */
+    int predicted;        /* whether the IDs of generated tokens were predicted */
+    double tokens;        /* of an example, on average: prompt and answer */
+    lg_score score;
+    double low, high; /* 95% Wilson interval of score.exact / score.samples */
+    double seconds;
+} lg_run_cell;
+typedef void lg_run_table(void *context, const lg_run_cell *cell);
+
+typedef struct lg_eval_options {
+    const char *folder;
+    const int *lengths, *sparsities; /* NULL: those of the config */
+    int length_count, sparsity_count;
+    int samples;   /* 0: as in the config */
+    int predicted; /* 1 predicted IDs, 0 given ones, -1 both where the run predicts any */
+} lg_eval_options;
+/* Generates answers cell by cell; cells that the task cannot make (sparsity over the length) are
+ * left out. */
+int lg_run_eval(const lg_eval_options *o, lg_run_table *table, void *context, lg_error *warning,
+                lg_error *err);
+
+/* docs/CONFIG.md, and the same as plain text; to be freed; NULL: no memory. */
+char *lg_config_page(void);
+char *lg_config_help(void);
+
 /* ---- The machine ------------------------------------------------------------------ */
 
 const char *lg_version(void);

@@ -18,7 +18,7 @@ struct lg__yaml {
     struct lg__yaml *first, *next;
 };
 
-/* The root, or NULL. Refused: more than one document, anchors, a key said twice. */
+/* The root, or NULL. Refused: more than one document, references to anchors, a key said twice. */
 struct lg__yaml *lg__yaml_read(const char *path, lg_error *err);
 struct lg__yaml *lg__yaml_parse(const char *name, const char *text, lg_error *err);
 void lg__yaml_free(struct lg__yaml *root); /* NULL is accepted */

@@ -14,16 +14,20 @@ enum {
  * `--help` never arrives here: main prints the help text itself. */
 int lg_cmd_bench(int argc, char **argv);
 int lg_cmd_demo(int argc, char **argv);
+int lg_cmd_eval(int argc, char **argv);
 int lg_cmd_positions(int argc, char **argv);
 int lg_cmd_sample(int argc, char **argv);
 int lg_cmd_tasks(int argc, char **argv);
+int lg_cmd_train(int argc, char **argv);
 
 /* Usage line, what the command does, its options, an example; ends with a newline. */
 extern const char lg_cmd_bench_help[];
 extern const char lg_cmd_demo_help[];
+extern const char lg_cmd_eval_help[];
 extern const char lg_cmd_positions_help[];
 extern const char lg_cmd_sample_help[];
 extern const char lg_cmd_tasks_help[];
+extern const char lg_cmd_train_help[];
 
 /* Says on stderr what is wrong with the use of a command and where its help is; returns
  * LG_EXIT_USE: `return lg_cli_wrong("bench", "unknown shape \"%s\"", shape);` */

@@ -15,6 +15,9 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"demo", "train on short sequences, then answer long ones", lg_cmd_demo_help, lg_cmd_demo},
+    {"train", "train the model of a config; keeps the run in a folder", lg_cmd_train_help,
+     lg_cmd_train},
+    {"eval", "what a run can do, length by length", lg_cmd_eval_help, lg_cmd_eval},
     {"tasks", "the tasks: formats, settings, examples", lg_cmd_tasks_help, lg_cmd_tasks},
     {"sample", "print examples of a task with their position IDs", lg_cmd_sample_help,
      lg_cmd_sample},

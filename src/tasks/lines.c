@@ -1,4 +1,4 @@
-/* lines.c: the only file that uses JSON's library, jansson. */
+/* lines.c: a line of JSON, read with jansson, to an example. */
 #include "tasks/lines.h"
 
 #include <errno.h>

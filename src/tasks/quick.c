@@ -127,12 +127,13 @@ static int take_loss(struct scan *s)
     return take(s, ']');
 }
 
-/* A number that may be said once; *value is 0 before. */
-static int take_measure(struct scan *s, int *value)
+/* A number of `least` or more that may be said once; *value is -1 before. */
+static int take_measure(struct scan *s, int *value, int least)
 {
     int64_t number;
     skip(s);
-    if (*value || !take_number(s, &number) || number < 1 || number > LG__LINE_MOST) return 0;
+    if (*value >= 0 || !take_number(s, &number) || number < least || number > LG__LINE_MOST)
+        return 0;
     *value = (int)number;
     return 1;
 }
@@ -142,8 +143,8 @@ static int take_pair(struct scan *s)
     if (take_word(s, "\"tokens\"")) return take(s, ':') && take_tokens(s);
     if (take_word(s, "\"ids\"")) return take(s, ':') && take_ids(s);
     if (take_word(s, "\"loss\"")) return take(s, ':') && take_loss(s);
-    if (take_word(s, "\"length\"")) return take(s, ':') && take_measure(s, &s->x->length);
-    if (take_word(s, "\"sparsity\"")) return take(s, ':') && take_measure(s, &s->x->sparsity);
+    if (take_word(s, "\"length\"")) return take(s, ':') && take_measure(s, &s->x->length, 1);
+    if (take_word(s, "\"sparsity\"")) return take(s, ':') && take_measure(s, &s->x->sparsity, 0);
     return 0;
 }
 
@@ -154,7 +155,7 @@ int lg__line_quick(const struct lg__line_parser *p, const char *text, size_t siz
     /* An entry takes two bytes or more, with its comma. */
     if (size / 2 >= (size_t)LG__LINE_MOST || lg__example_room(x, (int)(size / 2) + 1, NULL))
         return 0;
-    x->length = x->sparsity = 0;
+    x->length = x->sparsity = -1;
     if (!take(&s, '{')) return 0;
     do {
         if (!take_pair(&s)) return 0;
@@ -165,7 +166,8 @@ int lg__line_quick(const struct lg__line_parser *p, const char *text, size_t siz
     if (s.losses >= 0 && s.losses != s.n) return 0;
     for (int i = 0; i < s.n && s.losses < 0; i++) x->loss[i] = i > 0;
     x->n = s.n;
-    if (!x->length) x->length = s.n;
+    if (x->sparsity < 0) x->sparsity = 0;
+    if (x->length < 0) x->length = s.n;
     *levels = s.levels < 0 ? 0 : s.levels;
     return 1;
 }

@@ -1,5 +1,6 @@
 /* test_yaml.c: a YAML file as a tree. What a reader of tables and configs relies on: every value
  * keeps its text, its line and its order, and what is refused names FILE:LINE and the remedy. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -364,6 +365,10 @@ static void real_numbers(void **state)
         REFUSED(lg__yaml_real(at(root, 1), 1e-9, 1e9, &v, &err), "t.yaml:2: w is ", "must be");
         lg__yaml_free(root);
     }
+    root = parse("[inf, nan]"); /* no number, whatever the range */
+    for (int i = 0; i < 2; i++)
+        REFUSED(lg__yaml_real(at(root, i), -INFINITY, INFINITY, &v, &err), "t.yaml:1: ", "must be");
+    lg__yaml_free(root);
     root = parse("w: 0\n");
     REFUSED(lg__yaml_real(at(root, 0), 1e-9, 1e9, &v, &err),
             "t.yaml:1: ", "w is \"0\"; it must be a number in 1e-09..1e+09");

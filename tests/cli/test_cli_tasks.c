@@ -492,9 +492,11 @@ static void pages_are_fresh(void **state)
     (void)state;
     static const struct {
         const char *command, *file;
-    } pages[] = {{"tasks", "docs/TASKS.md"}, {"positions", "docs/POSITIONS.md"}};
+    } pages[] = {{"tasks", "docs/TASKS.md"},
+                 {"positions", "docs/POSITIONS.md"},
+                 {"train", "docs/CONFIG.md"}};
     static char page[sizeof out];
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", LG_SOURCE_DIR, pages[i].file);
         FILE *f = fopen(path, "r");

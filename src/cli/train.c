@@ -1,0 +1,208 @@
+/* train.c: `lengthen train`: a config to a run's folder, with progress. Ctrl-C once saves a
+ * checkpoint and stops; twice stops at once. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "lengthen.h"
+
+const char lg_cmd_train_help[] =
+    "Usage: lengthen train CONFIG [OPTIONS]\n"
+    "\n"
+    "Trains the model of a config (YAML) on the examples of its task and keeps the run in a\n"
+    "folder: config.yaml with everything resolved, and the newest checkpoints. A run that was\n"
+    "stopped, at whatever instant, goes on with --resume and ends with the same bits as one\n"
+    "that never was.\n"
+    "\n"
+    "  --set KEY=VALUE   another value than the config's; as often as needed\n"
+    "  --out DIR         the run's folder (runs/NAME of the config, -SEED if that is set)\n"
+    "  --resume          go on with the run in the folder\n"
+    "  --threads N       threads (all cores); the result does not depend on it\n"
+    "  --json            one object a line, every step\n"
+    "  --help-config     every key of a config, with its range and default\n"
+    "  --markdown        the same as the page docs/CONFIG.md\n"
+    "\n"
+    "Examples:\n"
+    "  lengthen train experiments/parity.yaml\n"
+    "  lengthen train experiments/parity.yaml --set seed=2 --set train.steps=1000\n"
+    "  lengthen eval runs/parity-2\n";
+
+enum { MOST_SETS = 64 };
+
+struct training {
+    const char *config, *folder;
+    const char *sets[MOST_SETS];
+    int set_count, resume, threads, json, terminal;
+    double start, shown; /* when the first step was done, when a line was last shown */
+    int64_t first, tokens;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+    interrupted = 1;
+    signal(signal_number, SIG_DFL); /* the next one stops at once */
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void print_json(const lg_run_step *s)
+{
+    printf("{\"step\":%lld,\"loss\":%.9g,\"id_loss\":%.9g,\"accuracy\":%.9g,\"id_accuracy\":%.9g,"
+           "\"lr\":%.9g,\"tokens\":%lld,\"length\":%d,\"sparsity\":%d}\n",
+           (long long)s->step, s->loss, s->id_loss, s->accuracy, s->id_accuracy, s->lr,
+           (long long)s->tokens, s->length, s->sparsity);
+}
+
+/* One line: bar, step, losses, accuracy, speed, what is left. */
+static void print_line(struct training *t, const lg_run_step *s)
+{
+    char bar[21], ids[64] = "";
+    double spent = now() - t->start, done = (double)(s->step - t->first);
+    double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
+    int full = (int)(20 * s->step / (s->steps ? s->steps : 1));
+    for (int i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';
+    bar[20] = 0;
+    if (s->id_loss > 0)
+        snprintf(ids, sizeof ids, "  ID loss %.4f right %.1f%%", s->id_loss, 100 * s->id_accuracy);
+    fprintf(stderr,
+            "%s%s step %lld of %lld  loss %.4f right %.1f%%%s  %.0f tokens/s  %.0f s left%s",
+            t->terminal ? "\r\033[K" : "", bar, (long long)s->step, (long long)s->steps, s->loss,
+            100 * s->accuracy, ids, spent > 0 ? (double)t->tokens / spent : 0, left,
+            t->terminal ? "" : "\n");
+}
+
+static int watch(void *context, const lg_run_step *s)
+{
+    struct training *t = context;
+    double every = t->terminal ? 0.2 : 10;
+    if (s->note) fprintf(stderr, "lengthen train: %s\n", s->note);
+    if (!t->start) {
+        t->start = t->shown = now();
+        t->first = s->step;
+    } else {
+        t->tokens += s->tokens;
+    }
+    if (t->json)
+        print_json(s);
+    else if (now() - t->shown >= every || s->step == s->steps) {
+        t->shown = now();
+        print_line(t, s);
+        if (s->step == s->steps && t->terminal) fputc('\n', stderr);
+    }
+    return !interrupted;
+}
+
+/* runs/NAME-SEED, where NAME is the config's without folder and ending. */
+static void own_folder(const struct training *t, char *folder, size_t size)
+{
+    const char *name = strrchr(t->config, '/') ? strrchr(t->config, '/') + 1 : t->config;
+    const char *dot = strrchr(name, '.'), *seed = "";
+    for (int i = 0; i < t->set_count; i++)
+        if (strncmp(t->sets[i], "seed=", 5) == 0) seed = t->sets[i] + 5;
+    int length = dot ? (int)(dot - name) : (int)strlen(name);
+    snprintf(folder, size, "runs/%.*s%s%s", length, name, *seed ? "-" : "", seed);
+}
+
+static int print_page(char *text)
+{
+    if (!text) {
+        fputs("lengthen train: no memory\n", stderr);
+        return LG_EXIT_FAILED;
+    }
+    fputs(text, stdout);
+    free(text);
+    return LG_EXIT_DONE;
+}
+
+/* -1: go on; else an exit code. */
+static int read_options(int argc, char **argv, struct training *t)
+{
+    enum { SET = 1, OUT, RESUME, THREADS, JSON, HELP_CONFIG, MARKDOWN };
+    static const struct option known[] = {
+        {"set", required_argument, NULL, SET},     {"out", required_argument, NULL, OUT},
+        {"resume", no_argument, NULL, RESUME},     {"threads", required_argument, NULL, THREADS},
+        {"json", no_argument, NULL, JSON},         {"help-config", no_argument, NULL, HELP_CONFIG},
+        {"markdown", no_argument, NULL, MARKDOWN}, {0}};
+    char *end;
+    opterr = 0;
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
+        case SET:
+            if (t->set_count == MOST_SETS)
+                return lg_cli_wrong("train", "over %d --set; write them into the config",
+                                    MOST_SETS);
+            t->sets[t->set_count++] = optarg;
+            break;
+        case OUT: t->folder = optarg; break;
+        case RESUME: t->resume = 1; break;
+        case THREADS:
+            t->threads = (int)strtol(optarg, &end, 10);
+            if (end == optarg || *end || t->threads < 1 || t->threads > 1024)
+                return lg_cli_wrong("train", "--threads is \"%s\"; take a number from 1 to 1024",
+                                    optarg);
+            break;
+        case JSON: t->json = 1; break;
+        case HELP_CONFIG: return print_page(lg_config_help());
+        case MARKDOWN: return print_page(lg_config_page());
+        default:
+            return lg_cli_wrong("train", "\"%s\" is not an option, or lacks its value",
+                                argv[optind - 1]);
+        }
+    if (optind == argc) return lg_cli_wrong("train", "which config? Give a YAML file");
+    if (optind + 1 < argc)
+        return lg_cli_wrong("train", "one config at a time; \"%s\" is too much", argv[optind + 1]);
+    t->config = argv[optind];
+    if (access(t->config, R_OK) != 0)
+        return lg_cli_wrong("train", "the config %s cannot be read: %s", t->config,
+                            strerror(errno));
+    return -1;
+}
+
+int lg_cmd_train(int argc, char **argv)
+{
+    struct training t = {.terminal = isatty(STDERR_FILENO)};
+    char folder[1024];
+    lg_error err = {0};
+    int done, code = read_options(argc, argv, &t);
+    if (code >= 0) return code;
+    if (!t.folder) {
+        own_folder(&t, folder, sizeof folder);
+        t.folder = folder;
+    }
+    lg_run_options o = {.config = t.config,
+                        .sets = t.sets,
+                        .set_count = t.set_count,
+                        .folder = t.folder,
+                        .resume = t.resume,
+                        .threads = t.threads};
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
+    code = lg_run_train(&o, watch, &t, &done, &err);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (code) {
+        fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start ? "\n" : "", err.text);
+        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    }
+    if (!done)
+        fprintf(stderr,
+                "%sStopped; a checkpoint is saved. To go on, the same command with "
+                "--resume.\n",
+                t.terminal ? "\n" : "");
+    else if (!t.json)
+        fprintf(stderr, "Trained. To see what it can do: lengthen eval %s\n", t.folder);
+    return done ? LG_EXIT_DONE : LG_EXIT_FAILED;
+}

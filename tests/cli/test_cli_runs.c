@@ -1,0 +1,179 @@
+/* test_cli_runs.c: `lengthen train` and `eval` as a user meets them: a run from a config to a
+ * table, an interruption, and wrong uses, which give exit code 2, one sentence with the remedy, and
+ * leave nothing behind. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char out[1 << 18], home[64];
+
+/* Runs `lengthen ...` in the test's own folder; its exit code. */
+static int run(const char *what, const char *arguments)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "cd %s && '%s' %s %s", home, LG_PROGRAM, arguments, what);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    size_t n = fread(out, 1, sizeof out - 1, f);
+    out[n] = '\0';
+    int status = pclose(f);
+    if (!WIFEXITED(status)) fail_msg("%s: ended by a signal", command);
+    return WEXITSTATUS(status);
+}
+
+static void prints(const char *words)
+{
+    if (!strstr(out, words)) fail_msg("\"%s\" is not in:\n%s", words, out);
+}
+
+static int count(const char *words)
+{
+    int n = 0;
+    for (const char *at = out; (at = strstr(at, words)); at++) n++;
+    return n;
+}
+
+static int make_home(void **state)
+{
+    (void)state;
+    char path[100];
+    snprintf(home, sizeof home, "/tmp/lengthen-cli-XXXXXX");
+    if (!mkdtemp(home)) return -1;
+    snprintf(path, sizeof path, "%s/small.yaml", home);
+    FILE *f = fopen(path, "w");
+    if (!f) return -1;
+    fputs("seed: 1\n"
+          "task: {name: copy}\n"
+          "positions: {ids: coupled, source: delta, encoding: relative, span: window}\n"
+          "model: {width: 16, heads: 2}\n"
+          "train: {steps: 20, batch: 8, warmup: 2, length: [1, 5]}\n"
+          "eval: {lengths: [3, 5], samples: 4}\n",
+          f);
+    return fclose(f);
+}
+
+static int remove_home(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", home);
+    return system(command);
+}
+
+static int there(const char *name)
+{
+    char path[200];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", home, name);
+    return stat(path, &st) == 0;
+}
+
+static void a_run_from_config_to_table(void **state)
+{
+    (void)state;
+    assert_int_equal(run("2>/dev/null", "train small.yaml --json"), 0);
+    assert_int_equal(count("{\"step\":"), 20);
+    prints("{\"step\":20,\"loss\":");
+    assert_true(there("runs/small/config.yaml"));
+    assert_int_equal(run("2>/dev/null", "eval runs/small --json"), 0);
+    assert_int_equal(count("\"ids\":\"given\""), 2);
+    assert_int_equal(count("\"ids\":\"predicted\""), 2);
+    prints("{\"length\":3,\"sparsity\":0,\"ids\":\"given\",\"tokens\":8,\"samples\":4,");
+    assert_int_equal(run("", "eval runs/small --ids given --lengths 2,4,6 --samples 2"), 0);
+    assert_int_equal(count(" given "), 3);
+    prints("95% interval");
+    /* resumed when all is done: nothing happens, and it is no error */
+    assert_int_equal(run("2>&1", "train small.yaml --resume"), 0);
+    prints("Trained.");
+}
+
+/* Ctrl-C: a checkpoint, the way to go on, and then the whole run. */
+static void an_interrupted_run_goes_on(void **state)
+{
+    (void)state;
+    char command[400];
+    snprintf(command, sizeof command,
+             "cd %s && (timeout -s INT 0.5 '%s' train small.yaml --set train.steps=100000 --out "
+             "long; echo code $?) 2>&1",
+             home, LG_PROGRAM);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    size_t n = fread(out, 1, sizeof out - 1, f);
+    out[n] = '\0';
+    pclose(f);
+    prints("a checkpoint is saved");
+    prints("--resume");
+    assert_true(there("long/checkpoint"));
+    assert_int_equal(run("2>/dev/null", "eval long --samples 1"), 0);
+}
+
+static void wrong_uses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *words;
+    } wrong[] = {
+        {"train", "which config?"},
+        {"train none.yaml", "none.yaml"},
+        {"train small.yaml small.yaml", "one config at a time"},
+        {"train small.yaml --no-such", "--no-such"},
+        {"train small.yaml --threads 0", "--threads is \"0\""},
+        {"train small.yaml --set", "--set"},
+        {"train small.yaml --out other --set train", "key=value"},
+        {"train small.yaml --out other --set train.stepz=3", "train.steps"},
+        {"train small.yaml --out other --set train.steps=many", "many"},
+        {"train small.yaml --out other --set train.steps=0", "train.steps"},
+        {"train small.yaml --out other --set model.width=17", "model.width is 17"},
+        {"train small.yaml --out other --set model.arch=gpt9", "gpt9"},
+        {"train small.yaml --out other --set task.name=copi", "copy"},
+        {"train small.yaml --out other --set task.kind=odd", "random|unique"},
+        {"train small.yaml --out other --set positions.ids=abacus --set positions.source=given",
+         "digit"},
+        {"train small.yaml --out other --set positions.ids=pose --set positions.source=given "
+         "--set positions.target=99",
+         "window"},
+        {"train small.yaml --out other --set positions.source=absolute --set positions.max_id=50",
+         "difference"},
+        {"train small.yaml --out other --set positions.levels=3", "level"},
+        {"train small.yaml --out other --set 'train.length=[5, 1]'", "train.length"},
+        {"train small.yaml --out other --resume", "holds no run"},
+        {"train small.yaml", "--resume"},
+        {"train small.yaml --resume --set seed=9 --out runs/small", "another config"},
+        {"eval", "which run?"},
+        {"eval other", "is no run"},
+        {"eval runs/small runs/small", "one run at a time"},
+        {"eval runs/small --lengths 5,x", "--lengths is \"5,x\""},
+        {"eval runs/small --lengths 0", "--lengths is \"0\""},
+        {"eval runs/small --samples none", "--samples is \"none\""},
+        {"eval runs/small --ids both", "given or predicted"},
+        {"eval runs/small --lengths 2000000", "2000000"},
+        {"eval runs/small --no-such", "--no-such"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int code = run("2>&1 >/dev/null", wrong[i].arguments);
+        if (code != 2) fail_msg("%s: exit code %d\n%s", wrong[i].arguments, code, out);
+        if (!strstr(out, wrong[i].words))
+            fail_msg("%s: \"%s\" is not in:\n%s", wrong[i].arguments, wrong[i].words, out);
+        if (there("other")) fail_msg("%s: left a folder behind", wrong[i].arguments);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_from_config_to_table),
+        cmocka_unit_test(an_interrupted_run_goes_on),
+        cmocka_unit_test(wrong_uses),
+    };
+    return cmocka_run_group_tests(tests, make_home, remove_home);
+}

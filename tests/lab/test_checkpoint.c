@@ -1,0 +1,1091 @@
+/* test_checkpoint.c: what is saved comes back byte by byte, and a resumed run has the bits of one
+ * never stopped. A save that dies anywhere, a flipped bit, a cut file, a full disk and a folder
+ * without rights lose nothing but the one save, and a load never takes damage for state. The
+ * files are read by a parser of this test's own. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "lab/checkpoint.h"
+#include "lab/safetensors.h"
+#include "lengthen.h"
+
+enum { VOCAB = 11, CLASSES = 5, PATH = 512, KILLS = 8 };
+static const char *const files[] = {"model.safetensors", "state.safetensors", "sum"};
+static char top[PATH / 4], folder[PATH / 2]; /* of the running test */
+
+/* ---- Folders and files -------------------------------------------------------------------- */
+
+static void empty(const char *path)
+{
+    char name[2 * PATH];
+    DIR *d = opendir(path);
+    for (struct dirent *f; d && (f = readdir(d));) {
+        if (strcmp(f->d_name, ".") == 0 || strcmp(f->d_name, "..") == 0) continue;
+        snprintf(name, sizeof name, "%s/%s", path, f->d_name);
+        if (unlink(name)) {
+            empty(name);
+            rmdir(name);
+        }
+    }
+    if (d) closedir(d);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    snprintf(top, sizeof top, "/dev/shm/lg-checkpoint-XXXXXX"); /* a thousand syncs: in memory */
+    if (!mkdtemp(top)) snprintf(top, sizeof top, "/tmp/lg-checkpoint-XXXXXX");
+    if (access(top, F_OK) && !mkdtemp(top)) return -1;
+    snprintf(folder, sizeof folder, "%s/checkpoint", top);
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    lg__checkpoint_stop_at(-1);
+    lg__alloc_fail_after(-1);
+    empty(top);
+    return rmdir(top);
+}
+
+/* Names in the folder that begin with `start`, all of them with "". */
+static int count_names(const char *start)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *f; d && (f = readdir(d));)
+        n += strcmp(f->d_name, ".") != 0 && strcmp(f->d_name, "..") != 0 &&
+             strncmp(f->d_name, start, strlen(start)) == 0;
+    if (d) closedir(d);
+    return n;
+}
+
+static const char *path_of(int64_t step, const char *file)
+{
+    static char path[PATH];
+    snprintf(path, sizeof path, "%s/step-%09lld%s%s", folder, (long long)step, *file ? "/" : "",
+             file);
+    return path;
+}
+
+static int is_there(int64_t step) { return access(path_of(step, ""), F_OK) == 0; }
+
+static unsigned char *slurp(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    unsigned char *data = malloc(*size + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *size, f), *size);
+    fclose(f);
+    return data;
+}
+
+static void spill(const char *path, const void *data, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* ---- Models and their state --------------------------------------------------------------- */
+
+static lg_model_config config(lg_arch arch)
+{
+    lg_model_config c = lg_model_config_default(arch);
+    c.vocab = VOCAB;
+    c.layers = 2;
+    c.width = 12;
+    c.heads = 2;
+    c.levels = 2;
+    c.encoding = arch == LG_ARCH_NEOX ? "fire" : "relative";
+    c.span = LG_SPAN_WINDOW;
+    c.window_lo[0] = c.window_lo[1] = -4;
+    c.window_hi[0] = c.window_hi[1] = 3;
+    c.sink = 1;
+    c.id_classes[0] = CLASSES;
+    c.pointer[0] = 1;
+    c.seed = 3;
+    return c;
+}
+
+struct pair {
+    lg_model *m;
+    lg_trainer *t;
+};
+
+static struct pair pair_of(const lg_model_config *c, int threads)
+{
+    lg_error err = {0};
+    lg_train_options o = lg_train_options_default();
+    o.steps = 20;
+    o.warmup = 5;
+    o.lr = 3e-3;
+    o.threads = threads;
+    struct pair p = {.m = lg_model_new(c, &err)};
+    if (!p.m) fail_msg("%s", err.text);
+    p.t = lg_trainer_new(p.m, &o, &err);
+    if (!p.t) fail_msg("%s", err.text);
+    return p;
+}
+
+static struct pair small(void)
+{
+    lg_model_config c = config(LG_ARCH_NEOX);
+    c.layers = 1;
+    return pair_of(&c, 1);
+}
+
+static void pair_free(struct pair *p)
+{
+    lg_trainer_free(p->t);
+    lg_model_free(p->m);
+}
+
+static size_t floats(const lg_param *p) { return (size_t)p->rows * (size_t)p->cols; }
+
+/* The k-th made-up state: every number its own. */
+static void set_state(struct pair *p, int k, int64_t step)
+{
+    int64_t at = 0;
+    for (int i = 0; i < lg_model_param_count(p->m); i++) {
+        lg_param w = lg_model_param(p->m, i);
+        float *m1 = lg_trainer_moment(p->t, i, 0), *m2 = lg_trainer_moment(p->t, i, 1);
+        for (size_t j = 0; j < floats(&w); j++, at++) {
+            w.data[j] = (float)k + (float)at * 1e-3f;
+            m1[j] = -(float)k - (float)at * 1e-4f;
+            m2[j] = (float)k * 100 + (float)at;
+        }
+    }
+    lg_trainer_set_steps(p->t, step);
+    lg_model_touch(p->m);
+}
+
+static int same(const struct pair *a, const struct pair *b)
+{
+    for (int i = 0; i < lg_model_param_count(a->m); i++) {
+        lg_param x = lg_model_param(a->m, i), y = lg_model_param(b->m, i);
+        size_t bytes = floats(&x) * sizeof(float);
+        if (memcmp(x.data, y.data, bytes) != 0) return 0;
+        for (int second = 0; second < 2; second++)
+            if (memcmp(lg_trainer_moment(a->t, i, second), lg_trainer_moment(b->t, i, second),
+                       bytes) != 0)
+                return 0;
+    }
+    return lg_trainer_steps(a->t) == lg_trainer_steps(b->t);
+}
+
+static void save(const struct pair *p, const char *note, int keep)
+{
+    lg_error err = {0};
+    if (lg__checkpoint_save(folder, p->m, p->t, note, keep, &err)) fail_msg("%s", err.text);
+}
+
+static void save_state(struct pair *p, int k, int64_t step, int keep)
+{
+    set_state(p, k, step);
+    save(p, "n", keep);
+}
+
+/* Saves that must be refused with these words. */
+static void refuse_save(const struct pair *p, const char *note, int keep, int code,
+                        const char *words)
+{
+    lg_error err = {0};
+    assert_int_equal(lg__checkpoint_save(folder, p->m, p->t, note, keep, &err), code);
+    assert_int_equal(err.code, code);
+    if (!strstr(err.text, words)) fail_msg("\"%s\" is not in: %s", words, err.text);
+    assert_int_equal(lg__checkpoint_save(folder, p->m, p->t, note, keep, NULL), code);
+}
+
+/* Loads into p, which then is state k of that step; words NULL: without a warning. */
+static void expect(struct pair *p, int k, int64_t step, const char *words)
+{
+    lg_error err = {0}, warning = {0};
+    struct pair right = small();
+    set_state(p, 77, 7);
+    if (lg__checkpoint_load(folder, p->m, p->t, NULL, &warning, &err)) fail_msg("%s", err.text);
+    set_state(&right, k, step);
+    assert_int_equal(lg_trainer_steps(p->t), step);
+    assert_true(same(p, &right));
+    assert_int_equal(warning.code, words ? LG_ERROR_SYSTEM : 0);
+    if (words && !strstr(warning.text, words))
+        fail_msg("\"%s\" is not in: %s", words, warning.text);
+    pair_free(&right);
+}
+
+static void refuse_load(struct pair *p, int code, const char *words)
+{
+    lg_error err = {0}, warning = {0};
+    char *note = NULL;
+    struct pair before = small();
+    set_state(p, 77, 7);
+    set_state(&before, 77, 7);
+    assert_int_equal(lg__checkpoint_load(folder, p->m, p->t, &note, &warning, &err), code);
+    assert_int_equal(err.code, code);
+    if (!strstr(err.text, words)) fail_msg("\"%s\" is not in: %s", words, err.text);
+    assert_non_null(strchr(err.text, ';')); /* a remedy */
+    assert_null(note);
+    assert_true(same(p, &before));
+    pair_free(&before);
+}
+
+/* ---- Round trips -------------------------------------------------------------------------- */
+
+/* Sequences of mixed lengths with all losses. */
+static void fill(lg_batch *b, int step)
+{
+    int32_t tokens[24], ids[24], other[24], targets[24], id_targets[24], point[24];
+    lg_rng r;
+    lg_rng_init(&r, 5, 1, (uint64_t)step);
+    lg_batch_reset(b);
+    for (int s = 0; s < 12; s++) {
+        int n = 2 + (int)lg_rng_below(&r, 22);
+        for (int t = 0; t < n; t++) {
+            tokens[t] = (int32_t)lg_rng_below(&r, VOCAB);
+            ids[t] = t / 2 + (int32_t)lg_rng_below(&r, 3);
+            other[t] = t && lg_rng_below(&r, 4) == 0 ? LG_ABSENT : (int32_t)lg_rng_below(&r, 6);
+            targets[t] = (tokens[t] * 3 + 1) % VOCAB;
+            id_targets[t] = (int32_t)lg_rng_below(&r, CLASSES);
+            point[t] = ids[lg_rng_below(&r, (uint32_t)t + 1)];
+        }
+        lg_sequence q = {.n = n, .levels = 2, .tokens = tokens, .targets = targets};
+        q.ids[0] = ids;
+        q.ids[1] = other;
+        q.id_targets[0] = id_targets;
+        q.point_targets[0] = point;
+        assert_int_equal(lg_batch_add_levels(b, &q, NULL), 0);
+    }
+}
+
+static void train(struct pair *p, int from, int to)
+{
+    lg_batch b;
+    lg_error err = {0};
+    lg_batch_init(&b);
+    for (int step = from; step < to; step++) {
+        fill(&b, step);
+        if (lg_trainer_step(p->t, &b, NULL, &err)) fail_msg("%s", err.text);
+    }
+    lg_batch_clear(&b);
+}
+
+static void resumed_bits_are_those_of_an_unbroken_run(void **state)
+{
+    static const char text[] = "stage 3 of \"short\"\n\ttab, \\ and \xc3\xa4\xe2\x82\xac\x01.";
+    (void)state;
+    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_OLMO; arch++)
+        for (int threads = 1; threads <= 2; threads++) {
+            lg_model_config c = config((lg_arch)arch);
+            lg_error warning = {.code = 9}, err = {0};
+            char *note = NULL;
+            struct pair a = pair_of(&c, threads), b;
+            c.seed = 99;
+            b = pair_of(&c, threads);
+            train(&a, 0, 10);
+            save(&a, text, 2);
+            assert_false(same(&a, &b));
+            if (lg__checkpoint_load(folder, b.m, b.t, &note, &warning, &err))
+                fail_msg("%s", err.text);
+            assert_int_equal(warning.code, 0);
+            assert_string_equal(note, text);
+            assert_int_equal(lg_trainer_steps(b.t), 10);
+            assert_true(same(&a, &b));
+            train(&a, 10, 20);
+            train(&b, 10, 20);
+            assert_true(same(&a, &b));
+            free(note);
+            pair_free(&a);
+            pair_free(&b);
+            empty(folder);
+        }
+}
+
+static void the_parameters_alone(void **state)
+{
+    (void)state;
+    struct pair a = small(), b = small(), c = small();
+    lg_error err = {0};
+    save_state(&a, 4, 1200, 2);
+    set_state(&b, 1, 5);
+    set_state(&c, 1, 5);
+    if (lg__checkpoint_load(folder, b.m, NULL, NULL, NULL, &err)) fail_msg("%s", err.text);
+    for (int i = 0; i < lg_model_param_count(a.m); i++) {
+        lg_param x = lg_model_param(a.m, i), y = lg_model_param(b.m, i);
+        assert_memory_equal(x.data, y.data, floats(&x) * sizeof(float));
+        memcpy(y.data, lg_model_param(c.m, i).data, floats(&x) * sizeof(float));
+    }
+    assert_true(same(&b, &c)); /* the trainer was not touched */
+    pair_free(&a);
+    pair_free(&b);
+    pair_free(&c);
+}
+
+static void notes(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    char *long_note = malloc(100001), *note;
+    memset(long_note, 'x', 100000);
+    long_note[100000] = 0;
+    const char *const all[] = {NULL, "", "{\"a\": [1, \"\\u0041\"]}", long_note};
+    for (int i = 0; i < 4; i++) {
+        set_state(&p, i, i);
+        save(&p, all[i], 2);
+        assert_int_equal(lg__checkpoint_load(folder, p.m, p.t, &note, NULL, NULL), 0);
+        assert_string_equal(note, all[i] ? all[i] : "");
+        free(note);
+    }
+    set_state(&p, 9, 9);
+    refuse_save(&p, "\xff\xfe", 2, LG_ERROR_ARGUMENT, "UTF-8");
+    assert_int_equal(count_names(""), 2);
+    expect(&p, 3, 3, NULL);
+    free(long_note);
+    pair_free(&p);
+}
+
+/* ---- The format, read by other code ------------------------------------------------------- */
+
+/* A parser of just the JSON that the format allows. */
+struct text {
+    const char *p, *end;
+};
+
+static int peek(struct text *t)
+{
+    while (t->p < t->end && strchr(" \t\r\n", *t->p)) t->p++;
+    return t->p < t->end ? *t->p : 0;
+}
+
+static int take(struct text *t, char c)
+{
+    if (peek(t) != c) return 0;
+    t->p++;
+    return 1;
+}
+
+static void take_string(struct text *t, char *out, size_t room)
+{
+    assert_true(take(t, '"'));
+    size_t n = 0;
+    while (t->p < t->end && *t->p != '"') {
+        assert_true(*t->p != '\\' && n + 1 < room); /* these tests write no escapes */
+        out[n++] = *t->p++;
+    }
+    out[n] = 0;
+    assert_true(take(t, '"'));
+}
+
+static int take_numbers(struct text *t, long long *out, int most)
+{
+    int n = 0;
+    assert_true(take(t, '['));
+    while (!take(t, ']')) {
+        char *end;
+        assert_true(n < most);
+        if (n) assert_true(take(t, ','));
+        (void)peek(t);
+        out[n++] = strtoll(t->p, &end, 10);
+        assert_true(end > t->p);
+        t->p = end;
+    }
+    return n;
+}
+
+/* One "key": {"dtype": ..., "shape": ..., "data_offsets": ...}. */
+struct row {
+    char name[128], dtype[8];
+    long long shape[4], at[2];
+    int dims;
+};
+
+static void take_row(struct text *t, struct row *r)
+{
+    char key[32];
+    assert_true(take(t, '{'));
+    for (int i = 0; i < 3; i++) {
+        if (i) assert_true(take(t, ','));
+        take_string(t, key, sizeof key);
+        assert_true(take(t, ':'));
+        if (strcmp(key, "dtype") == 0)
+            take_string(t, r->dtype, sizeof r->dtype);
+        else if (strcmp(key, "shape") == 0)
+            r->dims = take_numbers(t, r->shape, 4);
+        else if (strcmp(key, "data_offsets") == 0)
+            assert_int_equal(take_numbers(t, r->at, 2), 2);
+        else
+            fail_msg("key %s", key);
+    }
+    assert_true(take(t, '}'));
+}
+
+/* Reads a file; calls check for each tensor and returns how many there were. */
+static int parse(const char *path, char *meta, size_t room,
+                 void (*check)(const struct pair *, const struct row *, const void *),
+                 const struct pair *p)
+{
+    size_t size;
+    unsigned char *data = slurp(path, &size);
+    uint64_t length = 0;
+    long long used = 0;
+    int count = 0;
+    for (int i = 7; i >= 0; i--) length = length << 8 | data[i];
+    assert_true(length % 8 == 0 && length + 8 <= size && data[8] == '{');
+    struct text t = {(char *)data + 8, (char *)data + 8 + length};
+    assert_true(take(&t, '{'));
+    for (int first = 1; !take(&t, '}'); first = 0) {
+        struct row r = {0};
+        if (!first) assert_true(take(&t, ','));
+        take_string(&t, r.name, sizeof r.name);
+        assert_true(take(&t, ':'));
+        if (strcmp(r.name, "__metadata__") == 0) {
+            const char *from = t.p;
+            while (*t.p != '}') t.p++;
+            t.p++;
+            snprintf(meta, room, "%.*s", (int)(t.p - from), from);
+            continue;
+        }
+        take_row(&t, &r);
+        assert_int_equal(r.at[0], used); /* end to end, in the order of the header */
+        used = r.at[1];
+        assert_true(used <= (long long)(size - 8 - length));
+        check(p, &r, data + 8 + length + r.at[0]);
+        count++;
+    }
+    assert_int_equal(peek(&t), 0); /* nothing but spaces behind */
+    assert_int_equal(used, size - 8 - length);
+    free(data);
+    return count;
+}
+
+static void check_row(const struct row *r, const lg_param *w, const float *right, const void *data)
+{
+    assert_string_equal(r->dtype, "F32");
+    assert_int_equal(r->dims, w->rows == 1 ? 1 : 2);
+    if (r->dims == 2) assert_int_equal(r->shape[0], w->rows);
+    assert_int_equal(r->shape[r->dims - 1], w->cols);
+    assert_int_equal(r->at[1] - r->at[0], floats(w) * sizeof(float));
+    assert_memory_equal(right, data, floats(w) * sizeof(float));
+}
+
+static void check_param(const struct pair *p, const struct row *r, const void *data)
+{
+    int i = lg_model_param_find(p->m, r->name);
+    assert_true(i >= 0);
+    lg_param w = lg_model_param(p->m, i);
+    check_row(r, &w, w.data, data);
+}
+
+static void check_moment(const struct pair *p, const struct row *r, const void *data)
+{
+    int i = lg_model_param_find(p->m, r->name + 3);
+    assert_true(i >= 0 && r->name[0] == 'm' && r->name[2] == '.');
+    lg_param w = lg_model_param(p->m, i);
+    check_row(r, &w, lg_trainer_moment(p->t, i, r->name[1] - '1'), data);
+}
+
+static void the_files_are_safetensors(void **state)
+{
+    (void)state;
+    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_OLMO; arch++) {
+        lg_model_config c = config((lg_arch)arch);
+        struct pair p = pair_of(&c, 1);
+        int n = lg_model_param_count(p.m);
+        char meta[256], sum[256], right[512];
+        set_state(&p, 2, 1200);
+        save(&p, "hello", 1);
+        assert_int_equal(parse(path_of(1200, files[0]), meta, sizeof meta, check_param, &p), n);
+        assert_non_null(strstr(meta, "\"format_version\":\"1\""));
+        assert_int_equal(parse(path_of(1200, files[1]), meta, sizeof meta, check_moment, &p),
+                         2 * n);
+        assert_non_null(strstr(meta, "\"step\":\"1200\""));
+        assert_non_null(strstr(meta, "\"note\":\"hello\""));
+        int used = snprintf(right, sizeof right, "lengthen checkpoint 1\nstep 1200\n");
+        for (int f = 0; f < 2; f++) { /* the sums, computed here once more */
+            size_t size;
+            unsigned char *data = slurp(path_of(1200, files[f]), &size);
+            uint64_t h = 14695981039346656037u;
+            for (size_t i = 0; i < size; i++) h = (h ^ data[i]) * 1099511628211u;
+            used += snprintf(right + used, sizeof right - (size_t)used, "%s %zu %016llx\n",
+                             files[f], size, (unsigned long long)h);
+            free(data);
+        }
+        size_t size;
+        unsigned char *text = slurp(path_of(1200, "sum"), &size);
+        snprintf(sum, sizeof sum, "%.*s", (int)size, (char *)text);
+        assert_string_equal(sum, right);
+        free(text);
+        pair_free(&p);
+        empty(folder);
+    }
+}
+
+/* A file with this header and so many bytes of data, in memory of just its size. */
+static int open_text(const char *header, size_t bytes, lg_error *err)
+{
+    struct lg__safetensors s;
+    size_t length = strlen(header), size = 8 + length + bytes;
+    unsigned char *data = calloc(1, size);
+    for (int i = 0; i < 8; i++) data[i] = (unsigned char)((uint64_t)length >> (8 * i));
+    memcpy(data + 8, header, length);
+    int e = lg__safetensors_open(&s, data, size, "FILE", err);
+    if (!e) lg__safetensors_close(&s);
+    free(data);
+    return e;
+}
+
+#define ROW(name, shape, from, to)                                                                 \
+    "\"" name "\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":[" #from "," #to "]}"
+
+static void what_is_no_safetensors_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        size_t bytes;
+        const char *words; /* NULL: it is good */
+    } row[] = {
+        {"{}", 0, NULL},
+        {"{" ROW("a", "[2]", 0, 8) "}   ", 8, NULL},
+        {"{\"__metadata__\":{\"k\":\"v\"}," ROW("a", "[]", 4, 8) "," ROW("b", "[1,1]", 0, 4) "}", 8,
+         NULL},
+        {"{" ROW("a", "[0,9223372036854775807]", 0, 0) "}", 0, NULL},
+        {"{}", 1, "behind the last"},
+        {"", 0, "no JSON"},
+        {"[]", 0, "no JSON"},
+        {"{", 0, "no JSON"},
+        {"{\"a\":1}", 0, "tensor a has another dtype"},
+        {"{\"a\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, "tensor a"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "no two data_offsets"},
+        {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "no shape"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 4, "no two"},
+        {"{" ROW("a", "[1.0]", 0, 4) "}", 4, "no count"},
+        {"{" ROW("a", "[-1]", 0, 4) "}", 4, "no count"},
+        {"{" ROW("a", "[1,1,1,1,1,1,1,1,1]", 0, 4) "}", 4, "dimensions"},
+        {"{" ROW("a", "[2]", 0, 4) "}", 4, "do not agree"},
+        {"{" ROW("a", "[4611686018427387904,2]", 0, 0) "}", 0, "too large"},
+        {"{" ROW("a", "[4611686018427387904]", 0, 0) "}", 0, "too large"},
+        {"{" ROW("a", "[1]", 4, 0) "}", 4, "outside"},
+        {"{" ROW("a", "[1]", -4, 0) "}", 4, "outside"},
+        {"{" ROW("a", "[2]", 0, 8) "}", 4, "outside"},
+        {"{" ROW("a", "[1]", 9223372036854775803, 9223372036854775807) "}", 4, "outside"},
+        {"{" ROW("a", "[1]", 4, 8) "}", 8, "unused bytes"},
+        {"{" ROW("a", "[1]", 0, 4) "}", 8, "behind the last"},
+        {"{" ROW("a", "[2]", 0, 8) "," ROW("b", "[2]", 4, 12) "}", 12, "tensor b overlaps"},
+        {"{" ROW("a", "[1]", 0, 4) "," ROW("b", "[1]", 0, 4) "}", 4, "overlaps"},
+        {"{" ROW("a", "[1]", 0, 4) "," ROW("a", "[1]", 4, 8) "}", 8, "no JSON"},
+        {"{\"__metadata__\":{\"k\":1}}", 0, "no text"},
+        {"{\"__metadata__\":[]}", 0, "no object"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        lg_error err = {0};
+        int e = open_text(row[i].header, row[i].bytes, &err);
+        assert_int_equal(e, row[i].words ? LG_ERROR_SYSTEM : 0);
+        if (!e) continue;
+        if (!strstr(err.text, row[i].words) || !strstr(err.text, "FILE"))
+            fail_msg("\"%s\" is not in: %s", row[i].words, err.text);
+    }
+    struct lg__safetensors s;
+    static const unsigned char huge[] = {255, 255, 255, 255, 255, 255, 255, 255, '{', '}'};
+    assert_int_equal(lg__safetensors_open(&s, huge, 10, "FILE", NULL), LG_ERROR_SYSTEM);
+    assert_int_equal(lg__safetensors_open(&s, huge, 7, "FILE", NULL), LG_ERROR_SYSTEM);
+}
+
+/* Without a checksum before it: the reader alone never leaves its bytes (the sanitizer looks). */
+static void the_reader_survives_any_bytes(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    size_t size;
+    lg_rng r;
+    lg_rng_init(&r, 8, 0, 0);
+    save_state(&p, 1, 1, 1);
+    unsigned char *good = slurp(path_of(1, files[0]), &size);
+    size_t header = 8 + (size_t)good[0] + ((size_t)good[1] << 8);
+    for (int i = 0; i < 2000; i++) {
+        struct lg__safetensors s;
+        size_t cut = i % 4 ? size : lg_rng_below(&r, (uint32_t)size);
+        unsigned char *bad = malloc(cut + 1);
+        memcpy(bad, good, cut);
+        for (int flips = 0; flips < 1 + i % 3 && cut; flips++)
+            bad[lg_rng_below(&r, (uint32_t)(header < cut ? header : cut))] ^=
+                (unsigned char)(1u << lg_rng_below(&r, 8));
+        if (lg__safetensors_open(&s, bad, cut, "FILE", NULL) == 0) {
+            for (int j = 0; j < s.count; j++)
+                for (size_t b = 0; b < s.tensors[j].size; b++)
+                    *(volatile char *)bad = ((const char *)s.tensors[j].data)[b];
+            lg__safetensors_close(&s);
+        }
+        free(bad);
+    }
+    free(good);
+    pair_free(&p);
+}
+
+/* ---- Death -------------------------------------------------------------------------------- */
+
+/* Saves state k at step, dying at point n: 1 if it was reached. */
+static int die(struct pair *p, int n, int k, int64_t step, int keep)
+{
+    lg_error err = {0};
+    set_state(p, k, step);
+    lg__checkpoint_stop_at(n);
+    int e = lg__checkpoint_save(folder, p->m, p->t, "n", keep, &err);
+    lg__checkpoint_stop_at(-1);
+    if (e && !strstr(err.text, "stopped by a test")) fail_msg("%s", err.text);
+    return e != 0;
+}
+
+static void death_at_any_point_of_a_new_step(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    int alive = 0, arrived = 0, n;
+    for (n = 0; !alive; n++) {
+        save_state(&p, 1, 10, 2);
+        save_state(&p, 2, 20, 2);
+        alive = !die(&p, n, 3, 30, 2);
+        /* Once in place it stays so. */
+        arrived |= is_there(30);
+        assert_int_equal(arrived, is_there(30));
+        expect(&p, arrived ? 3 : 2, arrived ? 30 : 20, NULL);
+        save_state(&p, 4, 40, 2);
+        expect(&p, 4, 40, NULL);
+        assert_true(is_there(arrived ? 30 : 20));
+        assert_int_equal(count_names(""), 2);
+        empty(folder);
+    }
+    assert_true(arrived && n > 20);
+    pair_free(&p);
+}
+
+static void death_at_any_point_of_a_replacement(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    int alive = 0, between = 0;
+    for (int n = 0; !alive; n++) {
+        struct pair right = small();
+        save_state(&p, 1, 10, 2);
+        save_state(&p, 2, 20, 2);
+        alive = !die(&p, n, 3, 20, 2);
+        between += !is_there(20);
+        assert_int_equal(lg__checkpoint_load(folder, p.m, p.t, NULL, NULL, NULL), 0);
+        set_state(&right, 2, 20);
+        int earlier = same(&p, &right);
+        set_state(&right, 3, 20);
+        assert_int_equal(same(&p, &right), !earlier);
+        if (between && is_there(20)) assert_false(earlier); /* the new one is in place */
+        save_state(&p, 4, 30, 2); /* brings step-20.old back, or removes it */
+        assert_int_equal(count_names(""), 2);
+        assert_true(is_there(20) && is_there(30));
+        expect(&p, 4, 30, NULL);
+        pair_free(&right);
+        empty(folder);
+    }
+    assert_int_equal(between, 1);
+    pair_free(&p);
+}
+
+static void the_same_step_again(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    for (int k = 0; k < 4; k++) {
+        save_state(&p, k, 5, 1);
+        assert_int_equal(count_names(""), 1);
+        expect(&p, k, 5, NULL);
+    }
+    pair_free(&p);
+}
+
+/* A child saves one step after the other until it is killed. */
+static void a_real_kill(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    save_state(&p, 1, 1, 2);
+    for (int i = 0; i < KILLS; i++) {
+        int64_t before = lg_trainer_steps(p.t);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            for (int64_t step = before;; step++) {
+                set_state(&p, (int)step % 1000, step);
+                if (lg__checkpoint_save(folder, p.m, p.t, "n", 2, NULL)) _exit(1);
+            }
+        }
+        usleep((useconds_t)(7000 + 3571 * i));
+        kill(child, SIGKILL);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        lg_error err = {0};
+        if (lg__checkpoint_load(folder, p.m, p.t, NULL, NULL, &err)) fail_msg("%s", err.text);
+        int64_t step = lg_trainer_steps(p.t);
+        assert_true(step >= before);
+        expect(&p, (int)step % 1000, step, NULL);
+    }
+    save(&p, "n", 2);
+    assert_int_equal(count_names(".tmp"), 0);
+    assert_int_equal(count_names(""), count_names("step-"));
+    pair_free(&p);
+}
+
+static void leftovers_of_the_dead_alone_are_removed(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    char dead[PATH], alive[PATH], file[PATH + 8], foreign[PATH];
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    save_state(&p, 1, 1, 1);
+    snprintf(dead, sizeof dead, "%s/.tmp-%ld", folder, (long)child);
+    snprintf(alive, sizeof alive, "%s/.tmp-%ld", folder, (long)getppid());
+    snprintf(foreign, sizeof foreign, "%s/.tmp-notes", folder);
+    snprintf(file, sizeof file, "%s/model", dead);
+    assert_int_equal(mkdir(dead, 0777) | mkdir(alive, 0777) | mkdir(foreign, 0777), 0);
+    spill(file, "half", 4);
+    expect(&p, 1, 1, NULL);
+    assert_int_equal(access(file, F_OK), 0); /* a load removes nothing */
+    save_state(&p, 2, 2, 1);
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(alive, F_OK), 0);
+    assert_int_equal(access(foreign, F_OK), 0);
+    pair_free(&p);
+}
+
+/* ---- Damage ------------------------------------------------------------------------------- */
+
+static void flipped_bits(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    lg_rng r;
+    lg_rng_init(&r, 6, 0, 0);
+    save_state(&p, 1, 10, 2);
+    save_state(&p, 2, 20, 2);
+    for (int f = 0; f < 3; f++) {
+        size_t size;
+        char path[PATH];
+        snprintf(path, sizeof path, "%s", path_of(20, files[f]));
+        unsigned char *good = slurp(path, &size);
+        int fd = open(path, O_WRONLY);
+        assert_true(fd >= 0);
+        for (int i = 0; i < 200; i++) {
+            off_t at = (off_t)lg_rng_below(&r, (uint32_t)size);
+            unsigned char bad = (unsigned char)(good[at] ^ 1u << lg_rng_below(&r, 8));
+            assert_int_equal(pwrite(fd, &bad, 1, at), 1);
+            expect(&p, 1, 10, "step 10 is used instead");
+            if (f < 2) expect(&p, 1, 10, path);
+            assert_int_equal(pwrite(fd, &good[at], 1, at), 1);
+        }
+        close(fd);
+        free(good);
+        expect(&p, 2, 20, NULL);
+    }
+    pair_free(&p);
+}
+
+static void cut_and_missing_files(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    lg_rng r;
+    lg_rng_init(&r, 7, 0, 0);
+    save_state(&p, 1, 10, 2);
+    save_state(&p, 2, 20, 2);
+    for (int f = 0; f < 3; f++) {
+        size_t size;
+        char path[PATH];
+        snprintf(path, sizeof path, "%s", path_of(20, files[f]));
+        unsigned char *good = slurp(path, &size);
+        for (size_t i = 0; i < 50; i++) {
+            size_t cut = i < 10 ? i : i < 20 ? size - (i - 9) : lg_rng_below(&r, (uint32_t)size);
+            spill(path, good, cut);
+            expect(&p, 1, 10, "step 10 is used instead");
+        }
+        good[size] = '\n';
+        spill(path, good, size + 1);
+        expect(&p, 1, 10, "is damaged");
+        unlink(path);
+        expect(&p, 1, 10, path);
+        expect(&p, 1, 10, "is missing");
+        assert_int_equal(mkdir(path, 0777), 0);
+        expect(&p, 1, 10, "is no file");
+        rmdir(path);
+        spill(path, good, size);
+        free(good);
+        expect(&p, 2, 20, NULL);
+    }
+    pair_free(&p);
+}
+
+/* Files of two checkpoints, each whole, are no checkpoint; nor is one under another's name. */
+static void mixed_checkpoints(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    char from[PATH], to[PATH];
+    for (int f = 0; f < 3; f++) {
+        for (int k = 1; k <= 3; k++) save_state(&p, k, 10 * k, 3);
+        snprintf(from, sizeof from, "%s", path_of(20, files[f]));
+        snprintf(to, sizeof to, "%s", path_of(30, files[f]));
+        assert_int_equal(rename(from, to), 0);
+        expect(&p, 1, 10, "step 10 is used instead (others");
+        empty(folder);
+    }
+    save_state(&p, 1, 10, 1);
+    snprintf(from, sizeof from, "%s", path_of(10, ""));
+    assert_int_equal(rename(from, path_of(50, "")), 0);
+    refuse_load(&p, LG_ERROR_SYSTEM, "no whole checkpoint (of 1)");
+    pair_free(&p);
+}
+
+static void nothing_whole_and_nothing_at_all(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    refuse_load(&p, LG_ERROR_ARGUMENT, "holds no checkpoint");
+    assert_int_equal(mkdir(folder, 0777), 0);
+    refuse_load(&p, LG_ERROR_ARGUMENT, "holds no checkpoint");
+    die(&p, 5, 1, 1, 1);
+    assert_int_equal(count_names(".tmp"), 1);
+    refuse_load(&p, LG_ERROR_ARGUMENT, "holds no checkpoint");
+    save_state(&p, 1, 10, 2);
+    save_state(&p, 1, 20, 2);
+    for (int step = 10; step <= 20; step += 10) unlink(path_of(step, "sum"));
+    refuse_load(&p, LG_ERROR_SYSTEM, "step-000000020/sum is missing");
+    assert_int_equal(lg__checkpoint_load("", p.m, p.t, NULL, NULL, NULL), LG_ERROR_ARGUMENT);
+    char *name = malloc(PATH_MAX + 1);
+    memset(name, 'a', PATH_MAX);
+    name[PATH_MAX] = 0;
+    assert_int_equal(lg__checkpoint_load(name, p.m, p.t, NULL, NULL, NULL), LG_ERROR_ARGUMENT);
+    assert_int_equal(lg__checkpoint_save(name, p.m, p.t, "", 1, NULL), LG_ERROR_ARGUMENT);
+    free(name);
+    pair_free(&p);
+}
+
+/* ---- Which ones stay ---------------------------------------------------------------------- */
+
+static void the_newest_stay(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    for (int k = 1; k <= 6; k++) {
+        save_state(&p, k, 100 * k, 3);
+        assert_int_equal(count_names(""), k < 3 ? k : 3);
+    }
+    assert_true(is_there(400) && is_there(500) && is_there(600));
+    save_state(&p, 7, 999999999, 2);
+    save_state(&p, 8, 1000000000, 2); /* a digit more, and sorted as a number */
+    expect(&p, 8, 1000000000, NULL);
+    assert_int_equal(count_names(""), 2);
+    save_state(&p, 9, 1000000001, 1);
+    assert_int_equal(count_names(""), 1);
+    set_state(&p, 9, 1000000002);
+    refuse_save(&p, "", 0, LG_ERROR_ARGUMENT, "keep");
+    pair_free(&p);
+}
+
+static void later_steps(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    save_state(&p, 1, 10, 2);
+    save_state(&p, 2, 20, 2);
+    set_state(&p, 3, 15);
+    refuse_save(&p, "", 2, LG_ERROR_ARGUMENT, "step-000000020, a later step than this one (15)");
+    expect(&p, 2, 20, NULL);
+    unlink(path_of(20, "sum")); /* damaged: the run goes on from 10 */
+    save_state(&p, 3, 15, 1);
+    assert_true(!is_there(10) && is_there(15) && is_there(20));
+    expect(&p, 3, 15, "step 15 is used instead");
+    save_state(&p, 4, 20, 2);
+    expect(&p, 4, 20, NULL);
+    assert_int_equal(count_names(""), 2);
+    pair_free(&p);
+}
+
+static void another_model_is_refused(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    lg_model_config c = config(LG_ARCH_NEOX);
+    save_state(&p, 1, 10, 2);
+    for (int i = 0; i < 4; i++) {
+        c = config(i == 3 ? LG_ARCH_OLMO : LG_ARCH_NEOX);
+        c.layers = i == 1 ? 2 : 1;
+        if (i == 0) c.vocab = VOCAB + 1;
+        if (i == 2) c.id_classes[0] = 0;
+        static const char *const words[] = {"11 x 12, the model's is 12 x 12", "no tensor layers.1",
+                                            "has a tensor id", "tensor "};
+        lg_error err = {0}, warning = {0};
+        struct pair other = pair_of(&c, 1), before = pair_of(&c, 1);
+        assert_int_equal(lg__checkpoint_load(folder, other.m, other.t, NULL, &warning, &err),
+                         LG_ERROR_ARGUMENT);
+        if (!strstr(err.text, words[i]) || !strstr(err.text, "step-000000010/model.safetensors"))
+            fail_msg("\"%s\" is not in: %s", words[i], err.text);
+        assert_int_equal(warning.code, 0);
+        assert_true(same(&other, &before));
+        pair_free(&other);
+        pair_free(&before);
+    }
+    pair_free(&p);
+}
+
+/* ---- A machine that says no --------------------------------------------------------------- */
+
+static void a_full_disk(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    struct rlimit full, limit;
+    struct stat model, st;
+    save_state(&p, 1, 10, 1);
+    assert_int_equal(stat(path_of(10, files[0]), &model), 0);
+    assert_int_equal(stat(path_of(10, files[1]), &st), 0);
+    const off_t room[] = {0, 3, 8, 100, model.st_size - 1, model.st_size, st.st_size - 1};
+    getrlimit(RLIMIT_FSIZE, &full);
+    void (*earlier)(int) = signal(SIGXFSZ, SIG_IGN);
+    set_state(&p, 2, 20);
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++) {
+        lg_error err = {0};
+        limit = full;
+        limit.rlim_cur = (rlim_t)room[i];
+        setrlimit(RLIMIT_FSIZE, &limit);
+        int e = lg__checkpoint_save(folder, p.m, p.t, "n", 1, &err);
+        setrlimit(RLIMIT_FSIZE, &full);
+        assert_int_equal(e, LG_ERROR_SYSTEM);
+        assert_non_null(strstr(err.text, "make room"));
+        assert_int_equal(count_names(""), 1);
+    }
+    signal(SIGXFSZ, earlier);
+    expect(&p, 1, 10, NULL);
+    save_state(&p, 2, 20, 1);
+    expect(&p, 2, 20, NULL);
+    pair_free(&p);
+}
+
+static void a_folder_without_rights(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    char other[PATH];
+    save_state(&p, 1, 10, 1);
+    assert_int_equal(chmod(top, 0755) | chmod(folder, 0555), 0);
+    pid_t child = fork(); /* as nobody: root may write anywhere */
+    if (child == 0) {
+        lg_error err = {0};
+        if (getuid() == 0 && setuid(65534)) _exit(2);
+        set_state(&p, 2, 20);
+        int e = lg__checkpoint_save(folder, p.m, p.t, "n", 1, &err);
+        _exit(e == LG_ERROR_SYSTEM && strstr(err.text, "; check its") ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(count_names(""), 1);
+    expect(&p, 1, 10, NULL);
+    lg_error err = {0};
+    snprintf(other, sizeof other, "%s/none/below", top);
+    assert_int_equal(lg__checkpoint_save(other, p.m, p.t, "n", 1, &err), LG_ERROR_SYSTEM);
+    assert_non_null(strstr(err.text, "none/below cannot be made"));
+    snprintf(other, sizeof other, "%s", path_of(10, "sum")); /* a file */
+    assert_int_equal(lg__checkpoint_save(other, p.m, p.t, "n", 1, &err), LG_ERROR_SYSTEM);
+    assert_int_equal(lg__checkpoint_load(other, p.m, p.t, NULL, NULL, &err), LG_ERROR_SYSTEM);
+    expect(&p, 1, 10, NULL);
+    pair_free(&p);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    struct pair p = small();
+    int e = LG_ERROR_MEMORY, n;
+    save_state(&p, 1, 10, 1);
+    set_state(&p, 2, 20);
+    for (n = 0; e && !is_there(20); n++) {
+        lg_error err = {0};
+        lg__alloc_fail_after(n);
+        e = lg__checkpoint_save(folder, p.m, p.t, "n", 1, &err);
+        lg__alloc_fail_after(-1);
+        assert_int_equal(e, e ? LG_ERROR_MEMORY : 0);
+        assert_int_equal(err.code, e);
+        assert_int_equal(count_names(".tmp"), 0);
+        assert_true(is_there(10) || is_there(20));
+    }
+    assert_true(n > 3);
+    save_state(&p, 2, 20, 1);
+    for (n = 0, e = LG_ERROR_MEMORY; e; n++) {
+        struct pair other = small(), before = small();
+        char *note = NULL;
+        lg_error err = {0}, warning = {0};
+        lg__alloc_fail_after(n);
+        e = lg__checkpoint_load(folder, other.m, other.t, &note, &warning, &err);
+        lg__alloc_fail_after(-1);
+        assert_int_equal(e, e ? LG_ERROR_MEMORY : 0);
+        assert_int_equal(warning.code, 0);
+        if (e) assert_true(!note && same(&other, &before));
+        if (!e) assert_true(same(&other, &p));
+        free(note);
+        pair_free(&other);
+        pair_free(&before);
+    }
+    assert_true(n > 5);
+    pair_free(&p);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(resumed_bits_are_those_of_an_unbroken_run),
+        TEST(the_parameters_alone),
+        TEST(notes),
+        TEST(the_files_are_safetensors),
+        TEST(what_is_no_safetensors_is_refused),
+        TEST(the_reader_survives_any_bytes),
+        TEST(death_at_any_point_of_a_new_step),
+        TEST(death_at_any_point_of_a_replacement),
+        TEST(the_same_step_again),
+        TEST(a_real_kill),
+        TEST(leftovers_of_the_dead_alone_are_removed),
+        TEST(flipped_bits),
+        TEST(cut_and_missing_files),
+        TEST(mixed_checkpoints),
+        TEST(nothing_whole_and_nothing_at_all),
+        TEST(the_newest_stay),
+        TEST(later_steps),
+        TEST(another_model_is_refused),
+        TEST(a_full_disk),
+        TEST(a_folder_without_rights),
+        TEST(no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,782 @@
+/* test_config.c: the run config. Every key reaches the struct that it is said to set, what is
+ * resolved reads back as the same config, and what is wrong is refused with its place, its key,
+ * its value and a remedy: a lab whose config is misread measures something else than it says. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/settings.h"
+#include "lab/config.h"
+#include "lengthen.h"
+
+enum { MOST_SETS = 80, TEXT = 200 };
+
+static char folder[] = "/tmp/lengthen-config-XXXXXX", path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/c.yaml", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void write_file(const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void read_sets(struct lg__config *c, const char *const *sets, int count)
+{
+    lg_error err = {0};
+    if (lg__config_read(c, NULL, sets, count, &err)) fail_msg("refused: %s", err.text);
+}
+
+static void read_yaml(struct lg__config *c, const char *text)
+{
+    lg_error err = {0};
+    write_file(text);
+    if (lg__config_read(c, path, NULL, 0, &err)) fail_msg("refused: %s\n%s", err.text, text);
+}
+
+/* A config opened, with all that it makes. */
+struct opened {
+    lg_task *t;
+    lg_scheme s;
+    lg_model_config m;
+    lg_train_options o;
+    lg_error err;
+};
+
+static void open_config(const struct lg__config *c, struct opened *x)
+{
+    *x = (struct opened){0};
+    if (lg__config_open(c, &x->t, &x->s, &x->m, &x->o, &x->err)) fail_msg("%s", x->err.text);
+    assert_int_equal(x->err.code, 0);
+}
+
+static void assert_has(const char *text, const char *words)
+{
+    if (!strstr(text, words)) fail_msg("\"%s\" is not in: %s", words, text);
+}
+
+/* ---- Defaults ----------------------------------------------------------------------------- */
+
+/* The table's defaults are those of the library. */
+static void defaults_are_the_librarys(void **state)
+{
+    (void)state;
+    static const char *const archs[] = {"model.arch=neox", "model.arch=olmo"};
+    for (int a = 0; a < 2; a++) {
+        const char *sets[] = {"task.name=parity-scratchpad", archs[a]};
+        struct lg__config c;
+        read_sets(&c, sets, 2);
+        lg_model_config m = lg_model_config_default((lg_arch)a);
+        m.ff = 4 * m.width;
+        assert_string_equal(c.model.encoding, m.encoding);
+        m.encoding = c.model.encoding;
+        assert_memory_equal(&c.model, &m, sizeof m);
+        lg_train_options o = lg_train_options_default();
+        assert_memory_equal(&c.train, &o, sizeof o);
+        lg_scheme s = lg_scheme_default();
+        assert_string_equal(c.scheme.ids, s.ids);
+        assert_int_equal(c.scheme.chunks, s.chunks);
+        assert_int_equal(c.scheme.reach, s.reach);
+        assert_int_equal(c.scheme.levels | c.scheme.max_id | c.scheme.target, 0);
+        for (int l = 0; l < LG_LEVELS; l++) assert_string_equal(c.scheme.source[l], "given");
+        assert_int_equal(c.batch, 64);
+        assert_int_equal(c.length[0], 1);
+        assert_int_equal(c.length[1], 20);
+        assert_int_equal(c.sparsity[0] | c.sparsity[1], 0);
+        assert_int_equal(c.setting_count, 1);
+        assert_string_equal(c.settings[0], "scan=forward");
+        static const int lengths[] = {20, 40, 100, 200};
+        assert_int_equal(c.eval_lengths.count, 4);
+        assert_memory_equal(c.eval_lengths.at, lengths, sizeof lengths);
+        assert_int_equal(c.eval_sparsities.count, 0);
+        struct opened x;
+        open_config(&c, &x);
+        assert_int_equal(x.m.vocab, 4);
+        assert_int_equal(x.m.levels, 1);
+        lg_task_free(x.t);
+        lg__config_clear(&c);
+    }
+}
+
+/* ---- Every key ---------------------------------------------------------------------------- */
+
+/* A key, a value that is not its default, and the same as a number where it ends up. */
+struct effect {
+    const char *key, *value;
+    double number;
+    double (*get)(const struct lg__config *c, const struct opened *x);
+};
+
+#define GET(name, expression)                                                                      \
+    static double name(const struct lg__config *c, const struct opened *x)                         \
+    {                                                                                              \
+        (void)c, (void)x;                                                                          \
+        return (double)(expression);                                                               \
+    }
+GET(get_seed, x->m.seed)
+GET(get_task, strcmp(lg_task_get_shape(x->t)->info->name, "sparse-parity-scratchpad") == 0)
+GET(get_ids, strcmp(x->s.ids, "coupled") == 0)
+GET(get_levels, x->s.levels * 10 + x->m.levels)
+GET(get_max_id, x->s.max_id)
+GET(get_chunks, x->s.chunks)
+GET(get_target, x->s.target)
+GET(get_source, strcmp(x->s.source[0], "pointer") == 0 && strcmp(x->s.source[1], "delta") == 0 &&
+                    x->m.pointer[0] && !x->m.pointer[1] && x->m.id_classes[1])
+GET(get_reach, x->s.reach)
+GET(get_encoding, strcmp(x->m.encoding, "alibi") == 0)
+GET(get_span, x->m.span)
+GET(get_window,
+    x->m.window_lo[0] * 1000 + x->m.window_hi[0] * 100 + x->m.window_lo[1] * 10 + x->m.window_hi[1])
+GET(get_share, x->m.rope_share)
+GET(get_base, x->m.rope_base)
+GET(get_scaling, x->m.rope_scaling)
+GET(get_factor, x->m.rope_factor)
+GET(get_rope_length, x->m.rope_length)
+GET(get_arch, x->m.arch)
+GET(get_layers, x->m.layers)
+GET(get_width, x->m.width)
+GET(get_heads, x->m.heads)
+GET(get_ff, x->m.ff)
+GET(get_norm, x->m.norm)
+GET(get_act, x->m.act)
+GET(get_biases, x->m.biases)
+GET(get_parallel, x->m.parallel)
+GET(get_tied, x->m.tied)
+GET(get_scores, x->m.scores)
+GET(get_sink, x->m.sink)
+GET(get_steps, x->o.steps)
+GET(get_batch, c->batch)
+GET(get_lr, x->o.lr)
+GET(get_lr_last, x->o.lr_last)
+GET(get_warmup, x->o.warmup)
+GET(get_cooldown, x->o.cooldown)
+GET(get_schedule, x->o.schedule)
+GET(get_decay, x->o.decay)
+GET(get_beta1, x->o.beta1)
+GET(get_beta2, x->o.beta2)
+GET(get_eps, x->o.eps)
+GET(get_clip, x->o.clip)
+GET(get_id_weight, x->o.id_weight)
+GET(get_groups, x->o.groups)
+GET(get_length, c->length[0] * 100 + c->length[1])
+GET(get_sparsity, c->sparsity[0] * 100 + c->sparsity[1])
+GET(get_curriculum, c->curriculum)
+GET(get_checkpoint, c->checkpoint_every)
+GET(get_keep, c->keep)
+GET(get_stop, c->stop_at)
+GET(get_lengths, c->eval_lengths.count * 100 + c->eval_lengths.at[1])
+GET(get_sparsities, c->eval_sparsities.count * 100 + c->eval_sparsities.at[0])
+GET(get_samples, c->eval_samples)
+GET(get_every, c->eval_every)
+
+static const struct effect effects[] = {
+    {"seed", "9007199254740992", 9007199254740992, get_seed},
+    {"task.name", "sparse-parity-scratchpad", 1, get_task},
+    {"positions.ids", "coupled", 1, get_ids},
+    {"positions.levels", "2", 22, get_levels},
+    {"positions.max_id", "500", 500, get_max_id},
+    {"positions.chunks", "3", 3, get_chunks},
+    {"positions.target", "400", 400, get_target},
+    {"positions.source", "[pointer, delta]", 1, get_source},
+    {"positions.reach", "9", 9, get_reach},
+    {"positions.encoding", "alibi", 1, get_encoding},
+    {"positions.span", "window", 1, get_span},
+    {"positions.window", "[[-1, 2], [-3, 4]]", -1000 + 200 - 30 + 4, get_window},
+    {"positions.rope.share", "0.5", 0.5, get_share},
+    {"positions.rope.base", "5e5", 5e5, get_base},
+    {"positions.rope.scaling", "yarn", LG_ROPE_YARN, get_scaling},
+    {"positions.rope.factor", "4", 4, get_factor},
+    {"positions.rope.length", "64", 64, get_rope_length},
+    {"model.arch", "olmo", LG_ARCH_OLMO, get_arch},
+    {"model.layers", "3", 3, get_layers},
+    {"model.width", "96", 96, get_width},
+    {"model.heads", "6", 6, get_heads},
+    {"model.ff", "100", 100, get_ff},
+    {"model.norm", "rms", LG_NORM_RMS, get_norm},
+    {"model.act", "gelu-tanh", LG_ACT_GELU_TANH, get_act},
+    {"model.biases", "yes", 1, get_biases},
+    {"model.parallel", "yes", 1, get_parallel},
+    {"model.tied", "yes", 1, get_tied},
+    {"model.scores", "entmax15", LG_SCORES_ENTMAX15, get_scores},
+    {"model.sink", "yes", 1, get_sink},
+    {"train.steps", "77", 77, get_steps},
+    {"train.batch", "5", 5, get_batch},
+    {"train.lr", "4e-3", 4e-3, get_lr},
+    {"train.lr_last", "0.1", 0.1, get_lr_last},
+    {"train.warmup", "7", 7, get_warmup},
+    {"train.cooldown", "11", 11, get_cooldown},
+    {"train.schedule", "constant", LG_SCHEDULE_CONSTANT, get_schedule},
+    {"train.decay", "0", 0, get_decay},
+    {"train.beta1", ".8", 0.8, get_beta1},
+    {"train.beta2", "0.95", 0.95, get_beta2},
+    {"train.eps", "1e-6", 1e-6, get_eps},
+    {"train.clip", "0.25", 0.25, get_clip},
+    {"train.id_weight", "2.5", 2.5, get_id_weight},
+    {"train.groups", "16", 16, get_groups},
+    {"train.length", "[6, 16]", 616, get_length},
+    {"train.sparsity", "[2, 4]", 204, get_sparsity},
+    {"train.curriculum", "both", LG__CURRICULUM_BOTH, get_curriculum},
+    {"train.checkpoint_every", "30", 30, get_checkpoint},
+    {"train.keep", "4", 4, get_keep},
+    {"train.stop_at", "0.99", 0.99, get_stop},
+    {"eval.lengths", "[16, 32, 99]", 332, get_lengths},
+    {"eval.sparsities", "[3, 5]", 203, get_sparsities},
+    {"eval.samples", "33", 33, get_samples},
+    {"eval.every", "44", 44, get_every},
+};
+enum { EFFECTS = sizeof effects / sizeof *effects };
+
+static void check_effects(const struct lg__config *c)
+{
+    struct opened x;
+    open_config(c, &x);
+    for (int i = 0; i < EFFECTS; i++) {
+        double got = effects[i].get(c, &x);
+        if (got != effects[i].number)
+            fail_msg("%s is %s, but %g arrived", effects[i].key, effects[i].value, got);
+    }
+    lg_task_free(x.t);
+}
+
+/* Writes "a.b.c: value" as nested maps; keys of a map stand together, as in the table. */
+static void write_nested(FILE *f, const char *key, const char *before, const char *value)
+{
+    int depth = 0, same = 1;
+    for (const char *dot; (dot = strchr(key, '.')); key = dot + 1, depth++) {
+        size_t n = (size_t)(dot - key) + 1;
+        same = same && strncmp(key, before, n) == 0;
+        if (same) before += n;
+        if (!same) fprintf(f, "%*s%.*s:\n", depth, "", (int)n - 1, key);
+    }
+    fprintf(f, "%*s%s: %s\n", depth, "", key, value);
+}
+
+static void every_key_has_its_effect(void **state)
+{
+    (void)state;
+    int count;
+    const struct lg__config_key *k = lg__config_keys(&count);
+    assert_int_equal(count, EFFECTS); /* a new key needs a row here */
+    char sets[EFFECTS][TEXT];
+    const char *list[EFFECTS];
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < EFFECTS; i++) {
+        assert_string_equal(effects[i].key, k[i].key);
+        assert_string_not_equal(effects[i].value, k[i].fallback);
+        write_nested(f, effects[i].key, i ? effects[i - 1].key : "", effects[i].value);
+        snprintf(sets[i], TEXT, "%s=%s", effects[i].key, effects[i].value);
+        list[i] = sets[i];
+    }
+    fclose(f);
+    struct lg__config c;
+    lg_error err = {0};
+    if (lg__config_read(&c, path, NULL, 0, &err)) fail_msg("%s", err.text);
+    check_effects(&c);
+    lg__config_clear(&c);
+    read_sets(&c, list, EFFECTS);
+    check_effects(&c);
+    lg__config_clear(&c);
+}
+
+static void sets_come_after_the_file(void **state)
+{
+    (void)state;
+    struct lg__config c;
+    lg_error err = {0};
+    const char *sets[] = {"train.steps=5", "train.steps=6", "model.norm=auto", "task.carry=hard"};
+    write_file("task: {name: addition, carry: random}\ntrain.steps: 4\nmodel:\n  arch: olmo\n"
+               "  norm: rms\neval:\n");
+    if (lg__config_read(&c, path, sets, 4, &err)) fail_msg("%s", err.text);
+    assert_int_equal(c.train.steps, 6);
+    assert_int_equal(c.model.norm, LG_NORM_PLAIN);
+    int hard = 0;
+    for (int i = 0; i < c.setting_count; i++) hard += strcmp(c.settings[i], "carry=hard") == 0;
+    assert_int_equal(hard, 1);
+    assert_string_equal(c.file, path);
+    lg__config_clear(&c);
+}
+
+static void levels_have_one_value_or_one_each(void **state)
+{
+    (void)state;
+    struct lg__config c;
+    struct opened x;
+    read_yaml(&c, "task: {name: variable-assignment}\n"
+                  "positions: {ids: coupled, encoding: relative, span: window, window: [-1, 3]}\n"
+                  "train: {length: [1, 10]}\neval: {lengths: [10, 100]}\n");
+    open_config(&c, &x);
+    assert_int_equal(x.m.levels, 2);
+    for (int l = 0; l < 2; l++) {
+        assert_int_equal(x.m.window_lo[l], -1);
+        assert_int_equal(x.m.window_hi[l], 3);
+        assert_string_equal(x.s.source[l], "given");
+    }
+    lg_task_free(x.t);
+    lg__config_clear(&c);
+    read_yaml(&c, "task: {name: variable-assignment}\n"
+                  "positions: {ids: coupled, source: pointer, window: [[0, 0], [-6, 6]]}\n"
+                  "train: {length: [1, 10]}\neval: {lengths: [10]}\n");
+    open_config(&c, &x);
+    assert_true(x.m.pointer[0] && x.m.pointer[1]); /* one for all, and none past the levels */
+    assert_null(x.s.source[2]);
+    assert_int_equal(x.m.window_hi[0], 0);
+    assert_int_equal(x.m.window_hi[1], 6);
+    lg_task_free(x.t);
+    lg__config_clear(&c);
+}
+
+static void a_remark_is_no_reason_to_stop(void **state)
+{
+    (void)state;
+    struct lg__config c;
+    struct opened x;
+    read_yaml(&c, "task: {name: variable-assignment}\n"
+                  "positions: {ids: coupled, levels: 1, span: window}\nmodel: {layers: 1}\n"
+                  "train: {length: [1, 10]}\n");
+    open_config(&c, &x);
+    assert_has(x.err.text, "levels 1 leaves out level 2 (role)");
+    lg_task_free(x.t);
+    lg__config_clear(&c);
+}
+
+/* ---- The resolved text -------------------------------------------------------------------- */
+
+static void assert_same(const struct lg__config *a, const struct lg__config *b)
+{
+    assert_true(a->seed == b->seed);
+    assert_string_equal(a->task, b->task);
+    assert_int_equal(a->setting_count, b->setting_count);
+    for (int i = 0; i < a->setting_count; i++) assert_string_equal(a->settings[i], b->settings[i]);
+    assert_memory_equal(&a->scheme, &b->scheme, sizeof a->scheme);
+    assert_memory_equal(&a->model, &b->model, sizeof a->model);
+    assert_memory_equal(&a->train, &b->train, sizeof a->train);
+    assert_int_equal(a->source_count, b->source_count);
+    assert_int_equal(a->window_count, b->window_count);
+    assert_memory_equal(a->length, b->length, sizeof a->length);
+    assert_memory_equal(a->sparsity, b->sparsity, sizeof a->sparsity);
+    assert_true(a->stop_at == b->stop_at);
+    assert_int_equal(a->batch, b->batch);
+    assert_int_equal(a->eval_lengths.count, b->eval_lengths.count);
+    assert_int_equal(a->eval_sparsities.count, b->eval_sparsities.count);
+}
+
+/* The text of c reads as c, and has the same text again. */
+static void check_round(const struct lg__config *c)
+{
+    struct lg__config again;
+    char *text = lg__config_text(c);
+    assert_non_null(text);
+    read_yaml(&again, text);
+    assert_same(c, &again);
+    char *second = lg__config_text(&again);
+    assert_string_equal(text, second);
+    lg__config_clear(&again);
+    free(text);
+    free(second);
+}
+
+static int below(lg_rng *r, int n) { return (int)lg_rng_below(r, (uint32_t)n); }
+
+static long within(lg_rng *r, double least, double most)
+{
+    double span = most - least < 1e9 ? most - least : 1e9;
+    return (long)(least + floor(lg_rng_uniform(r) * (span + 1)));
+}
+
+/* A value of the row at random, as it is written. */
+static void random_value(lg_rng *r, const struct lg__config_key *k, char *text)
+{
+    double least = 0, most = 0;
+    char range[256], *rest = range, *word = NULL;
+    lg__config_range(k, range, sizeof range);
+    lg__config_bounds(k->range, 0, &least, &most);
+    if (strncmp(k->range, "auto|", 5) == 0 && below(r, 3) == 0) {
+        strcpy(text, "auto");
+    } else if (k->kind == LG__KEY_INT || k->kind == LG__KEY_SEED) {
+        snprintf(text, TEXT, "%ld", within(r, least, most));
+    } else if (k->kind == LG__KEY_REAL) {
+        double share = lg_rng_uniform(r);
+        snprintf(text, TEXT, "%.17g", least + share * share * ((most < 1e9 ? most : 1e9) - least));
+    } else if (k->kind == LG__KEY_PAIR) {
+        long lo = within(r, 1, 1000);
+        snprintf(text, TEXT, "[%ld, %ld]", lo, lo + below(r, 1000));
+    } else if (k->kind == LG__KEY_LIST) {
+        snprintf(text, TEXT, "[%d, %d]", 1 + below(r, 1000), 1 + below(r, 1000000));
+    } else if (k->kind == LG__KEY_WINDOW) {
+        snprintf(text, TEXT, below(r, 2) ? "[-%d, %d]" : "[[-%d, %d], [0, 9]]", below(r, 99),
+                 below(r, 99));
+    } else { /* words */
+        int n = 1;
+        for (const char *s = range; *s; s++) n += *s == '|';
+        for (int i = below(r, n); i >= 0; i--) word = strsep(&rest, "|");
+        int list = k->kind == LG__KEY_SOURCE && below(r, 2);
+        snprintf(text, TEXT, list ? "[%s, given, %s]" : "%s", word, word);
+    }
+}
+
+static void random_configs_read_back(void **state)
+{
+    (void)state;
+    int count;
+    const struct lg__config_key *k = lg__config_keys(&count);
+    for (uint64_t round = 0; round < 200; round++) {
+        char sets[MOST_SETS][TEXT], value[TEXT];
+        const char *list[MOST_SETS];
+        int n = 0;
+        lg_rng r;
+        lg_rng_init(&r, 1, 0, round);
+        for (int i = 0; i < count; i++) {
+            if (k[i].kind == LG__KEY_TASK || below(&r, 2)) continue;
+            random_value(&r, &k[i], value);
+            /* what keys must keep between them */
+            if (strcmp(k[i].key, "train.groups") == 0) sprintf(value, "%d", 1 << below(&r, 7));
+            if (strcmp(k[i].key, "train.cooldown") == 0) strcpy(value, "0");
+            if (strcmp(k[i].key, "model.heads") == 0) strcpy(value, "1");
+            if (strcmp(k[i].key, "model.width") == 0)
+                sprintf(value, "%d", 1024 * (1 + below(&r, 64)));
+            snprintf(sets[n++], TEXT, "%s=%s", k[i].key, value);
+        }
+        const lg_task_info *info = lg_task_info_at(below(&r, lg_task_count()));
+        snprintf(sets[n++], TEXT, "task.name=%s%s", info->name,
+                 strcmp(info->family, "own data") ? "" : ":a \"b\" # \\ \xC3\xA4: [x]\n");
+        for (int i = 0; i < n; i++) list[i] = sets[i];
+        struct lg__config c;
+        read_sets(&c, list, n);
+        check_round(&c);
+        lg__config_clear(&c);
+    }
+}
+
+/* Texts that YAML would read otherwise if they were not quoted. */
+static void odd_texts_read_back(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {
+        "",  "-",    "- a",   "a: b", "a #b",  "'", "\"", "\\n",       "\n",
+        " ", "\t x", "[1, 2", "{",    "&a *a", "%", "@",  "\xC2\x85y", "\xE2\x80\xA8",
+        "~", "\x7F", "\x01",  "!t",   "|",     ">", "?",  "a,b",       "\xF0\x9F\x98\x80"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        char name[TEXT], vocab[TEXT];
+        snprintf(name, sizeof name, "task.name=exec:%s", odd[i]);
+        snprintf(vocab, sizeof vocab, "task.vocab=%s", odd[i]);
+        const char *sets[] = {name, vocab};
+        struct lg__config c;
+        read_sets(&c, sets, 2);
+        assert_string_equal(c.task, name + strlen("task.name="));
+        assert_string_equal(c.settings[0], vocab + strlen("task."));
+        check_round(&c);
+        lg__config_clear(&c);
+    }
+}
+
+/* ---- What is wrong ------------------------------------------------------------------------ */
+
+struct refusal {
+    const char *yaml, *set; /* either may be NULL; @ in the place is the file */
+    const char *place;
+    const char *words[4]; /* NULL ends */
+};
+
+#define OK "task: {name: parity-scratchpad}\n"
+#define COUPLED OK "positions: {ids: coupled}\n"
+
+#define R(yaml, set, place, ...)                                                                   \
+    {                                                                                              \
+        yaml, set, place, { __VA_ARGS__, NULL }                                                    \
+    }
+
+static const struct refusal refusals[] = {
+    R(OK "seed: -1\n", NULL, "@:2: ", "seed is \"-1\"", "whole number in 0.."),
+    R(OK "seed: [1]\n", NULL, "@:2: ", "seed is a list", "whole number"),
+    R(OK "seed: {a: 1}\n", NULL, "@:2: ", "seed is a map", "whole number"),
+    R(OK "seed: 0x10\n", NULL, "@:2: ", "seed is \"0x10\""),
+    R(OK "train:\n\n  lrr: 1\n", NULL, "@:4: ", "no key \"train.lrr\"",
+      "did you mean \"train.lr\"?"),
+    R(OK "lr: 1\n", NULL, "@:2: ", "no key \"lr\"", "did you mean \"train.lr\"?"),
+    R(OK "temperature: 1\n", NULL, "@:2: ", "no key \"temperature\"", "docs/CONFIG.md"),
+    R(OK "modle: {width: 3}\n", NULL, "@:2: ", "no key \"modle\""),
+    R(OK "train: 5\n", NULL, "@:2: ", "train is \"5\"", "must be a map", "train: {steps: 500}"),
+    R("task: parity\n", NULL, "@:1: ", "task is \"parity\"", "task: {name: parity}"),
+    R("- a\n", NULL, "@:1: ", "a map of keys", "write"),
+    R("seed: 1\n", NULL, "@: ", "task.name is missing", "write \"task: {name:"),
+    R(OK "train: {lr: 1}\ntrain.lr: 2\n", NULL, "@:3: ", "train.lr is said already in line 2"),
+    R(OK "train: {lr: fast}\n", NULL, "@:2: ", "train.lr is \"fast\"", "a number in 0.0..1e6"),
+    R(NULL, "train.lr=nan", "--set train.lr=nan: ", "train.lr is \"nan\"", "a number in"),
+    R(NULL, "train.beta1=1", "--set train.beta1=1: ", "0.0..0.999999"),
+    R(OK "train: {stop_at: 1.01}\n", NULL, "@:2: ", "train.stop_at is \"1.01\"", "0.0..1.0"),
+    R(OK "positions:\n  ids: couppled\n", NULL, "@:3: ", "positions.ids is \"couppled\"",
+      "did you mean \"coupled\"?", "random-start"),
+    R(OK "positions: {encoding: [rope]}\n", NULL, "@:2: ", "encoding is a list",
+      "one of none|rope"),
+    R(NULL, "model.act=relu", "--set model.act=relu: ", "\"relu\"", "one of auto|gelu"),
+    R(NULL, "model.sink=1", "--set model.sink=1: ", "model.sink is \"1\"", "no|yes"),
+    R(OK "model: {layers: 0}\n", NULL, "@:2: ", "model.layers is \"0\"", "1..1000"),
+    R(OK "model:\n  width: 100\n  heads: 3\n", NULL, "@:4: ", "model.width is 100",
+      "model.heads, 3", "take a width of 102"),
+    R(OK, "train.groups=12", "--set train.groups=12: ", "train.groups is 12", "power of two"),
+    R(OK "train: {cooldown: 50}\n", "train.steps=10",
+      "--set train.steps=10: ", "train.cooldown is 50", "10 steps", "shorter"),
+    R(OK "train: {length: 20}\n", NULL, "@:2: ", "train.length is \"20\"", "[lo, hi] within"),
+    R(OK "train: {length: [20, 2]}\n", NULL, "@:2: ", "[20, 2]", "write [2, 20]"),
+    R(OK "train:\n  length: [1,\n    x]\n", NULL, "@:4: ", "train.length is \"x\"", "[lo, hi]"),
+    R(NULL, "train.length=[1, 2, 3]", "--set train.length=[1, 2, 3]: ", "a list of 3", "[lo, hi]"),
+    R(NULL, "train.length=[1", "--set train.length=[1: ", "no list", "write [a, b"),
+    R(OK "eval: {lengths: [10, 0]}\n", NULL, "@:2: ", "eval.lengths is \"0\"", "1..1048576"),
+    R(OK "eval: {lengths: []}\n", NULL, "@:2: ", "eval.lengths is an empty list", "[20, 100]"),
+    R(OK "positions: {window: [1, 2]}\n", NULL, "@:2: ", "positions.window is \"1\"",
+      "[-1048576..0"),
+    R(OK "positions: {source: [delta, delta, delta, delta]}\n", NULL, "@:2: ", "a list of 4",
+      "one a level"),
+    R(OK "positions: {source: predicted}\n", NULL, "@:2: ", "\"predicted\"",
+      "given|absolute|delta|pointer"),
+    R("task: {name: parityy}\n", NULL, "@:1: ", "\"parityy\"", "did you mean \"parity\"?",
+      "`lengthen tasks`"),
+    R(OK, "task.name=what", "--set task.name=what: ", "\"what\"", "`lengthen tasks`"),
+    R("task:\n  name: addition\n  cary: hard\n", NULL, "@:3: ", "\"cary\"",
+      "did you mean \"carry\"?"),
+    R("task:\n  name: addition\n  carry: harder\n", NULL, "@:3: ", "carry is \"harder\"", "one of"),
+    R("task: {name: addition, carry: [hard]}\n", NULL, "@:1: ", "task.carry is a list", "one word"),
+    R(OK, "task.length=3", "--set task.length=3: ", "no setting \"length\"",
+      "did you mean \"train.length\"?"),
+    R(OK, "train=5", "--set train=5: ", "\"train\" is a map of keys", "--set train.steps=500"),
+    R(OK, "seed", "--set seed: ", "key=value", "write"),
+    R(OK, "task.vocab=\xFF", "--set task.vocab=", "UTF-8"),
+    R(OK "a: [\n", NULL, "@:3: ", "not YAML", "correct"),
+    /* what cannot go together */
+    R(COUPLED, "positions.source=[delta, delta]", "@: ", "positions.source is a list of 2",
+      "1 level", "list of 1"),
+    R(COUPLED, "positions.window=[[0, 1], [0, 1], [0, 1]]",
+      "@: ", "positions.window is a list of 3"),
+    R(COUPLED, "positions.source=absolute", "@: ", "absolute", "set max_id"),
+    R(OK "positions: {ids: pose, span: window, target: 99}\n", NULL, "@: ", "span is a window",
+      "take span full"),
+    R(OK, "train.sparsity=[1, 2]", "@: ", "train.sparsity is set", "has no sparsity", "auto"),
+    R(OK, "train.curriculum=sparsity", "@: ", "train.curriculum", "length or none"),
+    R("task: {name: sort}\n", "eval.lengths=[200]", "@: ", "eval.lengths has 200", "task sort",
+      "1..100"),
+    R("task: {name: flip-flop}\n", NULL, "@: ", "train.length has 1", "2.."),
+    R("task: {name: variable-assignment}\n", "train.sparsity=[2, 4]",
+      "@: ", "train.length is [1, 20]", "sparsity", "change"),
+    R("task: {name: machine, table: /nowhere.yaml}\n", NULL, "@: ", "/nowhere.yaml"),
+    R(OK "positions: {rope: {scaling: yarn}}\n", NULL, "@: ", "rope_length is 0", "need"),
+};
+
+static void check_refusal(const struct refusal *w)
+{
+    struct lg__config c;
+    struct opened x;
+    lg_error err = {0};
+    char place[128];
+    if (w->yaml) write_file(w->yaml);
+    snprintf(place, sizeof place, "%s%s", w->place[0] == '@' ? path : "",
+             w->place + (w->place[0] == '@'));
+    const char *sets[] = {"task.name=parity-scratchpad", w->set};
+    int from = w->yaml ? 1 : 0, count = w->set ? 2 - from : 0;
+    const char *file = w->yaml ? path : NULL;
+    int e = lg__config_read(&c, file, sets + from, count, &err);
+    if (e)
+        assert_null(c.task); /* cleared */
+    else
+        e = lg__config_open(&c, &x.t, &x.s, &x.m, &x.o, &err);
+    if (!e) fail_msg("accepted: %s%s", w->yaml ? w->yaml : "", w->set ? w->set : "");
+    assert_true(e < 0 && err.code == e);
+    if (strncmp(err.text, place, strlen(place)) != 0)
+        fail_msg("does not start with \"%s\": %s", place, err.text);
+    for (int i = 0; w->words[i]; i++) assert_has(err.text, w->words[i]);
+    if (c.task) assert_true(lg__config_open(&c, &x.t, &x.s, &x.m, &x.o, NULL) < 0);
+    lg__config_clear(&c);
+    assert_true(lg__config_read(&c, file, sets + from, count, NULL) <= 0);
+    lg__config_clear(&c);
+}
+
+static void wrong_configs_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) check_refusal(&refusals[i]);
+    struct lg__config c;
+    lg_error err = {0};
+    assert_int_equal(lg__config_read(&c, "/nowhere.yaml", NULL, 0, &err), LG_ERROR_SYSTEM);
+    assert_has(err.text, "/nowhere.yaml cannot be read");
+}
+
+static void the_nearest_key(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"train.lrr", "train.lr"},
+        {"model.lr", "train.lr"},
+        {"train.seed", "seed"},
+        {"length", "train.length"},
+        {"positions.factor", "positions.rope.factor"},
+        {"model.widht", "model.width"},
+        {"widht", "model.width"},
+        {"carry", "task.carry"},
+        {"curriculm", "train.curriculum"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *near = lg__config_nearest(pairs[i][0]);
+        if (!near || strcmp(near, pairs[i][1]) != 0)
+            fail_msg("%s: %s, want %s", pairs[i][0], near ? near : "none", pairs[i][1]);
+    }
+    assert_null(lg__config_nearest("temperature"));
+    assert_null(lg__config_nearest("x"));
+}
+
+/* Whatever allocation fails, the reader says so and leaks nothing (the sanitizers see that). */
+static void no_memory_is_an_error(void **state)
+{
+    (void)state;
+    const char *sets[] = {"train.length=[1, 9]", "task.carry=hard"};
+    int e = LG_ERROR_MEMORY;
+    write_file("task: {name: addition}\neval: {lengths: [1, 2], sparsities: [1]}\n");
+    for (long n = 0; e; n++) {
+        struct lg__config c;
+        lg_error err = {0};
+        assert_true(n < 1000);
+        lg__alloc_fail_after(n);
+        e = lg__config_read(&c, path, sets, 2, &err);
+        lg__alloc_fail_after(-1);
+        if (e) assert_int_equal(e, LG_ERROR_MEMORY);
+        if (e) assert_int_equal(err.code, LG_ERROR_MEMORY);
+        lg__config_clear(&c);
+    }
+}
+
+/* ---- Pages -------------------------------------------------------------------------------- */
+
+static void pages_have_every_key(void **state)
+{
+    (void)state;
+    int count;
+    const struct lg__config_key *k = lg__config_keys(&count);
+    char *page = lg__config_page(), *help = lg__config_help(), name[TEXT];
+    assert_non_null(page);
+    assert_non_null(help);
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "| `%s` |", k[i].key);
+        assert_has(page, name);
+        snprintf(name, sizeof name, "  %s: ", k[i].key);
+        assert_has(help, name);
+        assert_true(lg__config_find(k[i].key) == &k[i]);
+    }
+    for (int i = 0; i < lg_task_count(); i++)
+        for (const lg_setting *s = lg_task_info_at(i)->settings; s && s->name; s++) {
+            assert_string_not_equal(s->name, "name"); /* task.name is the task's */
+            snprintf(name, sizeof name, "`task.%s`", s->name);
+            assert_has(page, name);
+        }
+    for (const char *line = help; *line; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= 100);
+    free(page);
+    free(help);
+}
+
+/* ---- The examples ------------------------------------------------------------------------- */
+
+static void add_examples(const struct lg__config *c, struct opened *x, int step, lg_batch *b)
+{
+    lg_example e;
+    lg_example_init(&e);
+    lg_batch_reset(b);
+    for (int i = 0; i < c->batch; i++) {
+        lg_draw d = {.seed = (uint64_t)c->seed, .stream = 1};
+        lg_rng r;
+        d.index = (uint64_t)(step * c->batch + i);
+        d.length_lo = c->length[0], d.length_hi = c->length[1];
+        d.sparsity_lo = c->sparsity[0], d.sparsity_hi = c->sparsity[1];
+        lg_rng_init(&r, d.seed, 2, d.index);
+        if (lg_task_example(x->t, &d, &e, &x->err) ||
+            lg_scheme_add(&x->s, x->t, &e, &r, b, &x->err))
+            fail_msg("%s", x->err.text);
+    }
+    lg_example_clear(&e);
+}
+
+/* Opens an experiment and trains it for some steps: the loss falls. */
+static void try_experiment(const char *name)
+{
+    enum { STEPS = 60 };
+    char file[512], first[512];
+    struct lg__config c;
+    struct opened x;
+    lg_error err = {0};
+    snprintf(file, sizeof file, LG_SOURCE_DIR "/experiments/%s", name);
+    FILE *f = fopen(file, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(first, sizeof first, f));
+    fclose(f);
+    assert_true(first[0] == '#' && strchr(first, '?') && strstr(first, "Expected:"));
+    if (lg__config_read(&c, file, NULL, 0, &err)) fail_msg("%s", err.text);
+    check_round(&c);
+    open_config(&c, &x);
+    lg_model *m = lg_model_new(&x.m, &err);
+    lg_trainer *t = m ? lg_trainer_new(m, &x.o, &err) : NULL;
+    if (!t) fail_msg("%s", err.text);
+    lg_batch b;
+    lg_train_result start = {0}, now = {0};
+    lg_batch_init(&b);
+    for (int step = 0; step < STEPS; step++) {
+        add_examples(&c, &x, step, &b);
+        if (lg_trainer_step(t, &b, step ? &now : &start, &err)) fail_msg("%s", err.text);
+    }
+    print_message("%s: loss %.3f, after %d steps %.3f; IDs %.3f, %.3f\n", name, start.loss, STEPS,
+                  now.loss, start.id_loss, now.id_loss);
+    assert_true(now.loss < 0.7 * start.loss);
+    assert_true(now.id_loss < 0.7 * start.id_loss);
+    lg_batch_clear(&b);
+    lg_trainer_free(t);
+    lg_model_free(m);
+    lg_task_free(x.t);
+    lg__config_clear(&c);
+}
+
+static void experiments_train(void **state)
+{
+    (void)state;
+    try_experiment("parity.yaml");
+    try_experiment("assignment.yaml");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_the_librarys),
+        cmocka_unit_test(every_key_has_its_effect),
+        cmocka_unit_test(sets_come_after_the_file),
+        cmocka_unit_test(levels_have_one_value_or_one_each),
+        cmocka_unit_test(a_remark_is_no_reason_to_stop),
+        cmocka_unit_test(random_configs_read_back),
+        cmocka_unit_test(odd_texts_read_back),
+        cmocka_unit_test(wrong_configs_are_refused),
+        cmocka_unit_test(the_nearest_key),
+        cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(pages_have_every_key),
+        cmocka_unit_test(experiments_train),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,319 @@
+/* test_run.c: a run from its config to its checkpoints. Stopped or killed at any step and resumed,
+ * it must end with the same bytes as one that never was; a folder is never taken for another run. */
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab/training.h"
+
+static char home[64];
+
+static int make_home(void **state)
+{
+    (void)state;
+    snprintf(home, sizeof home, "/tmp/lengthen-run-XXXXXX");
+    return mkdtemp(home) ? 0 : -1;
+}
+
+static int remove_home(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", home);
+    return system(command);
+}
+
+static const char *in_home(const char *name)
+{
+    static char path[8][200];
+    static int next;
+    char *p = path[next++ % 8];
+    snprintf(p, sizeof path[0], "%s/%s", home, name);
+    return p;
+}
+
+static const char config[] =
+    "seed: 5\n"
+    "task: {name: sparse-parity-scratchpad}\n"
+    "positions: {ids: coupled, source: [pointer, delta], encoding: relative,\n"
+    "  span: window, window: [[0, 0], [-1, 0]]}\n"
+    "model: {width: 16, heads: 2, sink: yes}\n"
+    "train: {steps: 24, batch: 8, warmup: 5, length: [2, 8],\n"
+    "  sparsity: [1, 3], curriculum: both, keep: 2}\n"
+    "eval: {lengths: [4, 8], sparsities: [2, 6], samples: 10}\n";
+
+static const char *config_file(void)
+{
+    const char *path = in_home("config.yaml");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(config, f);
+    fclose(f);
+    return path;
+}
+
+static lg_run_options options(const char *folder, int threads, const char *const *sets, int count)
+{
+    return (lg_run_options){.config = config_file(),
+                            .folder = in_home(folder),
+                            .threads = threads,
+                            .sets = sets,
+                            .set_count = count};
+}
+
+static int stop_at(void *context, const lg_run_step *s) { return s->step < *(int *)context; }
+
+/* The bytes of the last checkpoint's model and state. */
+static char *last_bytes(const char *folder, size_t *size)
+{
+    static const char *const names[] = {"model", "state"};
+    char path[400], *all = NULL;
+    *size = 0;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/checkpoint/step-000000024/%s.safetensors", folder,
+                 names[i]);
+        FILE *f = fopen(path, "rb");
+        if (!f) fail_msg("%s is not there", path);
+        struct stat st;
+        assert_int_equal(fstat(fileno(f), &st), 0);
+        all = realloc(all, *size + (size_t)st.st_size);
+        assert_int_equal(fread(all + *size, 1, (size_t)st.st_size, f), (size_t)st.st_size);
+        *size += (size_t)st.st_size;
+        fclose(f);
+    }
+    return all;
+}
+
+static void same_bytes(const char *a, const char *b)
+{
+    size_t na, nb;
+    char *one = last_bytes(a, &na), *other = last_bytes(b, &nb);
+    assert_int_equal(na, nb);
+    assert_memory_equal(one, other, na);
+    free(one);
+    free(other);
+}
+
+static void train_whole(const char *folder, int threads)
+{
+    lg_run_options o = options(folder, threads, NULL, 0);
+    lg_error err = {0};
+    int done = 0;
+    must(lg_run_train(&o, NULL, NULL, &done, &err), &err);
+    assert_int_equal(done, 1);
+}
+
+static void a_stopped_run_ends_with_the_same_bytes(void **state)
+{
+    (void)state;
+    train_whole("whole", 1);
+    static const int stops[] = {1, 7, 8, 23};
+    for (int i = 0; i < 4; i++) {
+        char folder[32];
+        snprintf(folder, sizeof folder, "stopped-%d", stops[i]);
+        lg_run_options o = options(folder, 1 + i % 2, NULL, 0);
+        lg_error err = {0};
+        int done = 1, at = stops[i], steps = 1000;
+        must(lg_run_train(&o, stop_at, &at, &done, &err), &err);
+        assert_int_equal(done, 0);
+        o.resume = 1;
+        o.threads = 2 - i % 2;
+        must(lg_run_train(&o, stop_at, &steps, &done, &err), &err);
+        assert_int_equal(done, 1);
+        same_bytes(o.folder, in_home("whole"));
+        /* once more: nothing is left to do */
+        must(lg_run_train(&o, stop_at, &steps, &done, &err), &err);
+        assert_int_equal(done, 1);
+        same_bytes(o.folder, in_home("whole"));
+    }
+}
+
+/* kill -9 at times drawn over the run, which saves after every step. */
+static void a_killed_run_ends_with_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"train.checkpoint_every=1"};
+    lg_rng r;
+    lg_rng_init(&r, 1, 0, 0);
+    lg_run_options o = options("killed", 1, sets, 1);
+    int kills = 0, done = 0;
+    for (int tries = 0; tries < 200 && !done; tries++) {
+        struct stat st;
+        char path[300];
+        snprintf(path, sizeof path, "%s/config.yaml", o.folder);
+        o.resume = stat(path, &st) == 0;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            int finished;
+            lg_error err;
+            int code = lg_run_train(&o, NULL, NULL, &finished, &err);
+            if (code) fprintf(stderr, "%s\n", err.text);
+            _exit(code ? 1 : 0);
+        }
+        struct timespec wait = {0, 1000000 + (long)lg_rng_below(&r, 15000000)};
+        if (kills < 12) {
+            nanosleep(&wait, NULL);
+            kill(child, SIGKILL);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        kills += WIFSIGNALED(status);
+        done = WIFEXITED(status);
+        if (done) assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    assert_int_equal(done, 1);
+    lg_run_options whole = options("saved-each", 1, sets, 1);
+    lg_error err = {0};
+    must(lg_run_train(&whole, NULL, NULL, &done, &err), &err);
+    same_bytes(o.folder, whole.folder);
+    same_bytes(o.folder, in_home("whole")); /* saving does not change what is learned */
+    print_message("killed %d times\n", kills);
+}
+
+static void refused(const lg_run_options *o, const char *what, const char *remedy)
+{
+    lg_error err = {0};
+    int done;
+    if (!lg_run_train(o, NULL, NULL, &done, &err)) fail_msg("not refused: %s", what);
+    if (!strstr(err.text, what) || !strstr(err.text, remedy))
+        fail_msg("want \"%s\" and \"%s\" in: %s", what, remedy, err.text);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"train.steps=30"}, *const wrong[] = {"train.stepz=30"},
+                             *const delta[] = {"positions.source=delta"};
+    struct stat st;
+    lg_run_options o = options("whole", 1, NULL, 0);
+    refused(&o, "holds a run already", "--resume");
+    o = options("whole", 1, steps, 1);
+    o.resume = 1;
+    refused(&o, "steps: 24", "another folder");
+    o = options("none", 1, NULL, 0);
+    o.resume = 1;
+    refused(&o, "holds no run", "leave --resume out");
+    o = options("none", 1, wrong, 1);
+    refused(&o, "train.stepz", "train.steps");
+    o = options("none", 1, delta, 1);
+    refused(&o, "grows with the length", "pointer");
+    o.config = "/no/such.yaml";
+    refused(&o, "/no/such.yaml", "");
+    assert_int_not_equal(stat(in_home("none"), &st), 0); /* nothing was made */
+    same_bytes(in_home("whole"), in_home("stopped-7"));  /* nothing was harmed */
+}
+
+/* ---- The grid ---------------------------------------------------------------------------- */
+
+struct cells {
+    int n;
+    lg_run_cell cell[16];
+};
+
+static void keep_cell(void *context, const lg_run_cell *cell)
+{
+    struct cells *c = context;
+    assert_true(c->n < 16);
+    c->cell[c->n++] = *cell;
+}
+
+static void the_grid_has_every_cell_that_can_be(void **state)
+{
+    (void)state;
+    lg_eval_options o = {.folder = in_home("whole"), .predicted = -1};
+    struct cells c = {0};
+    lg_error err = {0}, warning;
+    must(lg_run_eval(&o, keep_cell, &c, &warning, &err), &err);
+    assert_string_equal(warning.text, "");
+    /* sparsity 2: lengths 4 and 8; sparsity 6: 8 alone; given and predicted */
+    assert_int_equal(c.n, 6);
+    for (int i = 0; i < c.n; i++) {
+        static const int lengths[] = {4, 8, 8}, sparsities[] = {2, 2, 6};
+        const lg_run_cell *x = &c.cell[i];
+        assert_int_equal(x->length, lengths[i % 3]);
+        assert_int_equal(x->sparsity, sparsities[i % 3]);
+        assert_int_equal(x->predicted, i / 3);
+        assert_int_equal(x->score.samples, 10);
+        assert_int_equal(x->score.ids > 0, x->predicted);
+        assert_true(x->tokens == 2 * x->length + 2 + 3 * x->sparsity + 2);
+    }
+    static const int lengths[] = {5};
+    o.lengths = lengths;
+    o.length_count = 1;
+    o.samples = 3;
+    o.predicted = 0;
+    struct cells few = {0};
+    must(lg_run_eval(&o, keep_cell, &few, NULL, &err), &err);
+    assert_int_equal(few.n, 1);
+    assert_int_equal(few.cell[0].score.samples, 3);
+    o.folder = in_home("none");
+    assert_int_equal(lg_run_eval(&o, keep_cell, &few, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "is no run"));
+}
+
+/* Wilson, 95%, by hand for 0 of 10: high = (z^2/n) / (1 + z^2/n) = 0.384146 / 1.384146. */
+static void intervals_are_wilsons(void **state)
+{
+    (void)state;
+    lg_eval_options o = {.folder = in_home("whole"), .predicted = 0};
+    struct cells c = {0};
+    lg_error err;
+    must(lg_run_eval(&o, keep_cell, &c, NULL, &err), &err);
+    int none = 0;
+    for (int i = 0; i < c.n; i++) {
+        double p = c.cell[i].score.exact / 10.0;
+        assert_true(c.cell[i].low <= p && p <= c.cell[i].high);
+        if (c.cell[i].score.exact) continue;
+        none++;
+        assert_true(c.cell[i].low == 0 && c.cell[i].high > 0.27752 && c.cell[i].high < 0.27754);
+    }
+    assert_true(none > 0); /* 24 steps teach nothing */
+}
+
+/* An ID head that is wrong shows in the predicted cells alone. */
+static void given_and_predicted_differ_where_they_should(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"task.name=parity-scratchpad",
+                                       "positions.source=delta",
+                                       "positions.window=[0, 1]",
+                                       "train.steps=250",
+                                       "train.batch=64",
+                                       "train.lr=4e-3",
+                                       "model.width=64",
+                                       "train.length=[1, 10]",
+                                       "train.sparsity=auto",
+                                       "train.curriculum=none",
+                                       "eval.sparsities=auto",
+                                       "train.id_weight=0"};
+    lg_run_options o = options("blind", 0, sets, 12);
+    lg_error err = {0};
+    int done;
+    must(lg_run_train(&o, NULL, NULL, &done, &err), &err);
+    lg_eval_options e = {.folder = o.folder, .predicted = -1, .samples = 50};
+    struct cells c = {0};
+    must(lg_run_eval(&e, keep_cell, &c, NULL, &err), &err);
+    assert_int_equal(c.n, 4);
+    for (int i = 0; i < 2; i++) {
+        print_message("length %d: given %d, predicted %d of 50\n", c.cell[i].length,
+                      c.cell[i].score.exact, c.cell[i + 2].score.exact);
+        assert_true(c.cell[i].score.exact > 45);
+        assert_true(c.cell[i + 2].score.exact < 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stopped_run_ends_with_the_same_bytes),
+        cmocka_unit_test(a_killed_run_ends_with_the_same_bytes),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(the_grid_has_every_cell_that_can_be),
+        cmocka_unit_test(intervals_are_wilsons),
+        cmocka_unit_test(given_and_predicted_differ_where_they_should),
+    };
+    return cmocka_run_group_tests(tests, make_home, remove_home);
+}
