@@ -128,8 +128,9 @@ static void wrong_use_ends_with_two(void **state)
     assert_int_equal(run("--colour", STDERR), 2);
     assert_prints("--colour");
     assert_int_equal(run("''", STDERR), 2);
-    static const char *const commands[] = {"demo", "bench"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const commands[] = {"demo",   "train",     "eval", "tasks",
+                                           "sample", "positions", "bench"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char arguments[64];
         snprintf(arguments, sizeof arguments, "%s --no-such-option", commands[i]);
         assert_int_equal(run(arguments, STDERR), 2);

@@ -229,7 +229,11 @@ static void run_on_terminal(const char *arguments)
 {
     char what[128], *name;
     int master = posix_openpt(O_RDWR | O_NOCTTY);
-    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    if (master < 0) {
+        print_message("no terminals can be made here (is /dev/pts there?): skipped\n");
+        skip();
+    }
+    assert_true(grantpt(master) == 0 && unlockpt(master) == 0);
     name = ptsname(master);
     int slave = open(name, O_RDWR | O_NOCTTY);
     assert_true(slave >= 0);
