@@ -450,6 +450,11 @@ typedef struct lg_score {
  * predicted 0: generated tokens get the IDs of the rule whatever the scheme's source. */
 int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
               int predicted, lg_score *score, lg_error *err);
+/* The same teacher-forced, in packed batches: each token is predicted from the right ones before
+ * it. With given IDs an example is exact here if and only if it is when generated; with predicted
+ * ones every ID must be right too. threads 0: all cores. */
+int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
+                     int samples, int predicted, int threads, lg_score *score, lg_error *err);
 
 /* ---- Runs ------------------------------------------------------------------------------ */
 
@@ -487,8 +492,9 @@ typedef struct lg_run_cell {
     int length, sparsity; /* sparsity 0: the task has none, or its own range */
     int predicted;        /* whether the IDs of generated tokens were predicted */
     double tokens;        /* of an example, on average: prompt and answer */
-    lg_score score;
-    double low, high; /* 95% Wilson interval of score.exact / score.samples */
+    lg_score score;       /* generated */
+    lg_score taught;      /* teacher-forced */
+    double low, high;     /* 95% Wilson interval of score.exact / score.samples */
     double seconds;
 } lg_run_cell;
 typedef void lg_run_table(void *context, const lg_run_cell *cell);

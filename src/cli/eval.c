@@ -13,7 +13,8 @@ const char lg_cmd_eval_help[] =
     "Generates the answers of fresh examples, token by token, for each length (and sparsity)\n"
     "and counts those that are exact: every answer token right, the stop token in its place.\n"
     "Where a run predicts IDs, there is a row with the IDs of the task's rule (given) and one\n"
-    "with the model's own (predicted). The interval is Wilson's, 95%.\n"
+    "with the model's own (predicted). The interval is Wilson's, 95%. Beside it the same\n"
+    "teacher-forced: each token predicted from the right ones before it.\n"
     "\n"
     "  --lengths A,B,..      lengths (those of the config)\n"
     "  --sparsities A,B,..   sparsities (those of the config)\n"
@@ -30,27 +31,43 @@ struct table {
     int json, rows;
 };
 
+static double share(int64_t part, int64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static void print_json(const lg_run_cell *c)
+{
+    printf("{\"length\":%d,\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,\"samples\":%d,"
+           "\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f,\"token_accuracy\":%.6f,"
+           "\"id_accuracy\":%.6f,\"taught_exact\":%.6f,\"taught_token_accuracy\":%.6f,"
+           "\"seconds\":%.3f}\n",
+           c->length, c->sparsity, c->predicted ? "predicted" : "given", c->tokens,
+           c->score.samples, share(c->score.exact, c->score.samples), c->low, c->high,
+           share(c->score.right, c->score.tokens), share(c->score.ids_right, c->score.ids),
+           share(c->taught.exact, c->taught.samples), share(c->taught.right, c->taught.tokens),
+           c->seconds);
+}
+
 static void print_cell(void *context, const lg_run_cell *c)
 {
     struct table *t = context;
-    double exact = (double)c->score.exact / c->score.samples;
-    double right = (double)c->score.right / (double)c->score.tokens;
     if (t->json)
-        printf("{\"length\":%d,\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,\"samples\":%d,"
-               "\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f,\"token_accuracy\":%.6f,"
-               "\"id_accuracy\":%.6f,\"seconds\":%.3f}\n",
-               c->length, c->sparsity, c->predicted ? "predicted" : "given", c->tokens,
-               c->score.samples, exact, c->low, c->high, right,
-               c->score.ids ? (double)c->score.ids_right / (double)c->score.ids : 0, c->seconds);
-    else {
-        if (!t->rows)
-            printf(
-                "  length  sparsity   tokens  IDs         exact     95%% interval  tokens right  "
-                "samples  seconds\n");
-        printf("%8d  %8d  %7.0f  %-9s  %5.1f%%  %5.1f%% .. %5.1f%%       %6.2f%%  %7d  %7.1f\n",
-               c->length, c->sparsity, c->tokens, c->predicted ? "predicted" : "given", 100 * exact,
-               100 * c->low, 100 * c->high, 100 * right, c->score.samples, c->seconds);
-    }
+        print_json(c);
+    else if (!t->rows)
+        printf("                                      generated                             "
+               "teacher-forced\n"
+               "  length  sparsity   tokens  IDs         exact    95%% interval      tokens    "
+               "exact   tokens  samples  seconds\n");
+    if (!t->json)
+        printf(
+            "%8d  %8d  %7.0f  %-9s  %6.1f%%  %5.1f%% .. %5.1f%%  %6.2f%%  %6.1f%%  %6.2f%%  %7d  "
+            "%7.1f\n",
+            c->length, c->sparsity, c->tokens, c->predicted ? "predicted" : "given",
+            100 * share(c->score.exact, c->score.samples), 100 * c->low, 100 * c->high,
+            100 * share(c->score.right, c->score.tokens),
+            100 * share(c->taught.exact, c->taught.samples),
+            100 * share(c->taught.right, c->taught.tokens), c->score.samples, c->seconds);
     t->rows++;
     fflush(stdout);
 }

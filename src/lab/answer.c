@@ -156,3 +156,76 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
     free(w);
     return e;
 }
+
+/* ---- Teacher-forced ----------------------------------------------------------------------- */
+
+enum { ROWS = 1 << 16 }; /* a batch is closed at this many */
+
+/* Whether the heads of all levels say the next ID at row i of the result; counts those of each. */
+static int ids_right(const lg_model_config *c, const lg_batch *b, const lg_eval_result *r, int i,
+                     lg_score *score)
+{
+    int row = r->row[i], all = 1;
+    for (int l = 0; l < c->levels; l++) {
+        int32_t class = b->id_targets[l][row], point = b->point_targets[l][row];
+        int n = c->id_classes[l], right;
+        if (class < 0) continue;
+        right = lg_argmax(r->id_logits[l] + (size_t)i * (size_t)n, n) == class &&
+                (point < 0 || r->pointed_id[l][i] == point);
+        score->ids++;
+        score->ids_right += right;
+        all &= right;
+    }
+    return all;
+}
+
+static void count_batch(const lg_model_config *c, const lg_batch *b, const lg_eval_result *r,
+                        int predicted, lg_score *score)
+{
+    for (int s = 0, i = 0; s < b->sequences; s++) {
+        int exact = 1;
+        for (; i < r->rows && r->row[i] < b->offsets[s + 1]; i++) {
+            int32_t target = b->targets[r->row[i]];
+            if (target >= 0) {
+                const float *logits = r->logits + (size_t)i * (size_t)c->vocab;
+                int right = lg_argmax(logits, c->vocab) == target;
+                score->tokens++;
+                score->right += right;
+                exact &= right;
+            }
+            if (predicted) exact &= ids_right(c, b, r, i, score);
+        }
+        score->samples++;
+        score->exact += exact;
+    }
+}
+
+int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
+                     int samples, int predicted, int threads, lg_score *score, lg_error *err)
+{
+    const lg_model_config *c = lg_model_get_config(m);
+    struct answering w = {.m = m, .t = t, .s = s, .c = c, .predicted = predicted};
+    lg_draw one = *d;
+    lg_example x;
+    lg_eval_result r;
+    *score = (lg_score){0};
+    if (samples < 1)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
+    int e = check(&w, err);
+    lg_evaluator *evaluator = e ? NULL : lg_evaluator_new(m, threads, err);
+    if (!e && !evaluator) e = LG_ERROR_MEMORY;
+    lg_batch_init(&w.prompts);
+    lg_example_init(&x);
+    for (int done = 0; done < samples && !e;) {
+        lg_batch_reset(&w.prompts);
+        for (; done < samples && !e && w.prompts.rows < ROWS; done++, one.index++)
+            if (!(e = lg_task_example(t, &one, &x, err)))
+                e = lg_scheme_add(s, t, &x, NULL, &w.prompts, err);
+        if (!e && !(e = lg_evaluator_run(evaluator, &w.prompts, &r, err)))
+            count_batch(c, &w.prompts, &r, predicted, score);
+    }
+    lg_example_clear(&x);
+    lg_batch_clear(&w.prompts);
+    lg_evaluator_free(evaluator);
+    return e;
+}

@@ -376,6 +376,9 @@ static int run_cell(struct run *r, lg_run_cell *cell, int samples, int *made, lg
         (e = lg_model_set_length(r->model, r->example.n, err)))
         return e;
     e = lg_answer(r->model, r->task, &r->scheme, &d, samples, cell->predicted, &cell->score, err);
+    if (!e)
+        e = lg_answer_taught(r->model, r->task, &r->scheme, &d, samples, cell->predicted, 0,
+                             &cell->taught, err);
     cell->seconds = now() - since;
     if (!e) wilson(cell);
     return e;

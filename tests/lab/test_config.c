@@ -445,7 +445,7 @@ static void random_configs_read_back(void **state)
     int count;
     const struct lg__config_key *k = lg__config_keys(&count);
     for (uint64_t round = 0; round < 200; round++) {
-        char sets[MOST_SETS][TEXT], value[TEXT];
+        char sets[MOST_SETS][2 * TEXT], value[TEXT];
         const char *list[MOST_SETS];
         int n = 0;
         lg_rng r;
@@ -459,10 +459,10 @@ static void random_configs_read_back(void **state)
             if (strcmp(k[i].key, "model.heads") == 0) strcpy(value, "1");
             if (strcmp(k[i].key, "model.width") == 0)
                 sprintf(value, "%d", 1024 * (1 + below(&r, 64)));
-            snprintf(sets[n++], TEXT, "%s=%s", k[i].key, value);
+            snprintf(sets[n++], 2 * TEXT, "%.100s=%s", k[i].key, value);
         }
         const lg_task_info *info = lg_task_info_at(below(&r, lg_task_count()));
-        snprintf(sets[n++], TEXT, "task.name=%s%s", info->name,
+        snprintf(sets[n++], 2 * TEXT, "task.name=%s%s", info->name,
                  strcmp(info->family, "own data") ? "" : ":a \"b\" # \\ \xC3\xA4: [x]\n");
         for (int i = 0; i < n; i++) list[i] = sets[i];
         struct lg__config c;

@@ -16,6 +16,12 @@
 
 enum { TRAIN_STREAM = 1, IDS_STREAM = 2, TEST_STREAM = 3, BATCH = 64 };
 
+struct trained {
+    lg_task *t;
+    lg_model *m;
+    lg_scheme scheme;
+};
+
 /* What is trained. Lengths are 1..length (or least..length), sparsities 1..sparsity. */
 struct training {
     const char *task, *setting; /* one setting, or NULL */
@@ -25,12 +31,7 @@ struct training {
     int steps;
     double lr;
     uint64_t seed;
-};
-
-struct trained {
-    lg_task *t;
-    lg_model *m;
-    lg_scheme scheme;
+    int (*enough)(const struct training *x, const struct trained *r); /* asked every 25 steps */
 };
 
 static inline struct training training_default(const char *task)
@@ -104,6 +105,7 @@ static inline struct trained train(const struct training *x)
     for (int step = 0; step < x->steps; step++) {
         fill_batch(x, &r, &b, &e, step);
         must(lg_trainer_step(trainer, &b, NULL, &err), &err);
+        if (x->enough && step % 25 == 24 && x->enough(x, &r)) break;
     }
     lg_trainer_free(trainer);
     lg_batch_clear(&b);
