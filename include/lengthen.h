@@ -316,6 +316,9 @@ typedef struct lg_setting {
     const char *doc;
 } lg_setting;
 
+/* Which of n words `word` was probably meant to be, a few letters off: its place, or -1. */
+int lg_nearest(const char *word, const char *const *words, int n);
+
 /* What there is to know of a task before its settings are chosen. */
 typedef struct lg_task_info {
     const char *name;

@@ -37,7 +37,7 @@ static int distance(const char *a, const char *b)
     return row[nb];
 }
 
-int lg__nearest(const char *word, const char *const *words, int n)
+int lg_nearest(const char *word, const char *const *words, int n)
 {
     int best = -1, least = 4;
     for (int i = 0; i < n; i++) {
@@ -104,7 +104,7 @@ static int unknown(const lg_setting *rows, int n, const char *key, const char *w
         if (*list) strcat(list, ", ");
         strcat(list, names[i]);
     }
-    int near = lg__nearest(key, names, n < 64 ? n : 64);
+    int near = lg_nearest(key, names, n < 64 ? n : 64);
     if (!n)
         return lg__fail(err, LG_ERROR_ARGUMENT, "%s has no settings, so \"%s\" cannot be set", who,
                         key);

@@ -17,8 +17,5 @@ struct lg__value {
 int lg__settings_read(struct lg__value *value, const lg_setting *rows, const char *const *settings,
                       int count, const char *who, lg_error *err);
 int lg__settings_count(const lg_setting *rows);
-/* The index of the word among n words that is nearest to `word` and near enough to be a slip, or
- * -1. */
-int lg__nearest(const char *word, const char *const *words, int n);
 
 #endif

@@ -319,7 +319,7 @@ int lg__yaml_keys(const struct lg__yaml *map, const char *const *known, lg_error
         if (k < count) continue;
         char list[256];
         enumerate(list, sizeof list, known, count);
-        k = lg__nearest(n->key, known, count);
+        k = lg_nearest(n->key, known, count);
         e = lg__yaml_fail(n, err, "there is no key \"%.80s\"%s%s%s the keys are: %s", n->key,
                           k < 0 ? ";" : "; did you mean \"", k < 0 ? "" : known[k],
                           k < 0 ? "" : "\"?", list);

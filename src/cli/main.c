@@ -61,41 +61,10 @@ int lg_cli_wrong(const char *command, const char *format, ...)
     return LG_EXIT_USE;
 }
 
-/* Levenshtein distance: letters to add, drop or change to get from a to b; at most 99 for
- * words over 31 letters, which are no slip of the finger. */
-static int distance(const char *a, const char *b)
-{
-    enum { MOST = 31 };
-    size_t na = strlen(a), nb = strlen(b);
-    if (na > MOST || nb > MOST) return 99;
-    int row[MOST + 1];
-    for (size_t j = 0; j <= nb; j++) row[j] = (int)j;
-    for (size_t i = 1; i <= na; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= nb; j++) {
-            int change = diagonal + (a[i - 1] != b[j - 1]);
-            int drop = row[j] + 1, add = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = change < drop ? change : drop;
-            row[j] = row[j] < add ? row[j] : add;
-        }
-    }
-    return row[nb];
-}
-
 const char *lg_cli_nearest(const char *word, const char *const *names, int n)
 {
-    const char *nearest = NULL;
-    int least = 99;
-    for (int i = 0; i < n; i++) {
-        int d = distance(word, names[i]);
-        if (d < least) {
-            least = d;
-            nearest = names[i];
-        }
-    }
-    return nearest && least <= 3 && (size_t)least < strlen(nearest) ? nearest : NULL;
+    int at = lg_nearest(word, names, n);
+    return at < 0 ? NULL : names[at];
 }
 
 static int unknown_command(const char *name)

@@ -324,7 +324,7 @@ static int find_word(const struct said *s, const struct lg__config_key *k, const
     int may_auto = strcmp(words[0], "auto") == 0;
     for (int i = may_auto; n->kind == LG__YAML_SCALAR && i < count; i++)
         if (strcmp(words[i], n->text) == 0) return i - may_auto;
-    int near = n->kind == LG__YAML_SCALAR ? lg__nearest(n->text, words, count) : -1;
+    int near = n->kind == LG__YAML_SCALAR ? lg_nearest(n->text, words, count) : -1;
     if (near >= 0)
         snprintf(must, sizeof must, "one of %s; did you mean \"%s\"?", range, words[near]);
     else
@@ -355,7 +355,7 @@ static int take_task(struct lg__config *c, const struct said *s, const struct lg
     if (!lg_task_info_find(n->text)) {
         for (; count < lg_task_count() && count < WORDS; count++)
             names[count] = lg_task_info_at(count)->name;
-        int near = lg__nearest(n->text, names, count);
+        int near = lg_nearest(n->text, names, count);
         return refuse(s, n, err,
                       "task.name is \"%.80s\", but there is no such task; %s%s%s`lengthen tasks` "
                       "lists them",

@@ -209,10 +209,10 @@ const char *lg__config_nearest(const char *key)
         return setting;
     }
     for (int i = 0; i < KEYS; i++) names[i] = keys[i].key;
-    int near = lg__nearest(key, names, KEYS);
+    int near = lg_nearest(key, names, KEYS);
     if (near >= 0 || strlen(last) < 4) return near < 0 ? NULL : keys[near].key;
     for (int i = 0; i < KEYS; i++) names[i] = last_part(keys[i].key);
-    near = lg__nearest(last, names, KEYS);
+    near = lg_nearest(last, names, KEYS);
     return near < 0 ? NULL : keys[near].key;
 }
 

@@ -26,7 +26,7 @@ static int find(const char *name, const lg_ids_info *infos, int n, const char *w
         if (i) strcat(list, ", ");
         strcat(list, names[i]);
     }
-    int near = lg__nearest(name, names, n);
+    int near = lg_nearest(name, names, n);
     if (near >= 0)
         lg__fail(err, LG_ERROR_ARGUMENT,
                  "there is no %s \"%s\"; did you mean \"%s\"? There are %s%s", what, name,

@@ -269,7 +269,7 @@ static int read_number(struct lg__line_parser *p, const json_t *v, const char *n
 static int unknown_key(struct lg__line_parser *p, const char *key, const char *const *known, int n,
                        lg_error *err)
 {
-    int near = lg__nearest(key, known, n);
+    int near = lg_nearest(key, known, n);
     return refuse(p, err, "there is no key \"%.80s\"%s%s%s", key,
                   near < 0 ? "; leave it out" : "; did you mean \"", near < 0 ? "" : known[near],
                   near < 0 ? "" : "\"?");

@@ -44,7 +44,7 @@ static int unknown(const char *name, lg_error *err)
     const char *names[64];
     int n = 0;
     for (; lg__tasks[n] && n < 64; n++) names[n] = lg__tasks[n]->info.name;
-    int near = lg__nearest(name, names, n);
+    int near = lg_nearest(name, names, n);
     if (near >= 0)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "there is no task \"%s\"; did you mean \"%s\"? `lengthen tasks` lists them",

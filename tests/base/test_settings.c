@@ -185,23 +185,23 @@ static void the_nearest_word(void **state)
 {
     (void)state;
     static const char *const words[] = {"tokens", "ids", "loss", "length", "sparsity"};
-    assert_int_equal(lg__nearest("token", words, 5), 0);
-    assert_int_equal(lg__nearest("tokens", words, 5), 0);
-    assert_int_equal(lg__nearest("id", words, 5), 1);
-    assert_int_equal(lg__nearest("los", words, 5), 2);
-    assert_int_equal(lg__nearest("lenght", words, 5), 3);
-    assert_int_equal(lg__nearest("sparcety", words, 5), 4);
-    assert_int_equal(lg__nearest("sparsities", words, 5), 4);
-    assert_int_equal(lg__nearest("temperature", words, 5), -1);
-    assert_int_equal(lg__nearest("xyz", words, 5), -1); /* all letters differ: no slip */
-    assert_int_equal(lg__nearest("", words, 5), -1);
-    assert_int_equal(lg__nearest("token", words, 0), -1);
+    assert_int_equal(lg_nearest("token", words, 5), 0);
+    assert_int_equal(lg_nearest("tokens", words, 5), 0);
+    assert_int_equal(lg_nearest("id", words, 5), 1);
+    assert_int_equal(lg_nearest("los", words, 5), 2);
+    assert_int_equal(lg_nearest("lenght", words, 5), 3);
+    assert_int_equal(lg_nearest("sparcety", words, 5), 4);
+    assert_int_equal(lg_nearest("sparsities", words, 5), 4);
+    assert_int_equal(lg_nearest("temperature", words, 5), -1);
+    assert_int_equal(lg_nearest("xyz", words, 5), -1); /* all letters differ: no slip */
+    assert_int_equal(lg_nearest("", words, 5), -1);
+    assert_int_equal(lg_nearest("token", words, 0), -1);
     char longest[200];
     memset(longest, 't', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
     const char *const one[] = {longest};
-    assert_int_equal(lg__nearest(longest, words, 5), -1); /* too long to compare, not too far */
-    assert_int_equal(lg__nearest("tokens", one, 1), -1);
+    assert_int_equal(lg_nearest(longest, words, 5), -1); /* too long to compare, not too far */
+    assert_int_equal(lg_nearest("tokens", one, 1), -1);
 }
 
 int main(void)
