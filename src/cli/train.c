@@ -89,7 +89,7 @@ static int watch(void *context, const lg_run_step *s)
     struct training *t = context;
     double every = t->terminal ? 0.2 : 10;
     if (s->note) fprintf(stderr, "lengthen train: %s\n", s->note);
-    if (!t->start) {
+    if (t->start == 0) {
         t->start = t->shown = now();
         t->first = s->step;
     } else {
@@ -194,7 +194,7 @@ int lg_cmd_train(int argc, char **argv)
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     if (code) {
-        fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start ? "\n" : "", err.text);
+        fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start > 0 ? "\n" : "", err.text);
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
     }
     if (!done)
