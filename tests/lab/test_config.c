@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "lab/config.h"
+#include "lab/same.h"
 #include "lengthen.h"
 
 enum { MOST_SETS = 80, TEXT = 200 };
@@ -94,9 +95,9 @@ static void defaults_are_the_librarys(void **state)
         m.ff = 4 * m.width;
         assert_string_equal(c.model.encoding, m.encoding);
         m.encoding = c.model.encoding;
-        assert_memory_equal(&c.model, &m, sizeof m);
+        same_model(&c.model, &m);
         lg_train_options o = lg_train_options_default();
-        assert_memory_equal(&c.train, &o, sizeof o);
+        same_train(&c.train, &o);
         lg_scheme s = lg_scheme_default();
         assert_string_equal(c.scheme.ids, s.ids);
         assert_int_equal(c.scheme.chunks, s.chunks);
@@ -372,9 +373,9 @@ static void assert_same(const struct lg__config *a, const struct lg__config *b)
     assert_string_equal(a->task, b->task);
     assert_int_equal(a->setting_count, b->setting_count);
     for (int i = 0; i < a->setting_count; i++) assert_string_equal(a->settings[i], b->settings[i]);
-    assert_memory_equal(&a->scheme, &b->scheme, sizeof a->scheme);
-    assert_memory_equal(&a->model, &b->model, sizeof a->model);
-    assert_memory_equal(&a->train, &b->train, sizeof a->train);
+    same_scheme(&a->scheme, &b->scheme);
+    same_model(&a->model, &b->model);
+    same_train(&a->train, &b->train);
     assert_int_equal(a->source_count, b->source_count);
     assert_int_equal(a->window_count, b->window_count);
     assert_memory_equal(a->length, b->length, sizeof a->length);
