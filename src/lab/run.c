@@ -34,6 +34,7 @@ struct run {
     /* The curriculum: what the examples may be now, and how well they are answered. */
     int length, sparsity;
     double learned;
+    int enough; /* stopped early: there is nothing to go on with */
 };
 
 static void close_run(struct run *r)
@@ -204,13 +205,14 @@ static void follow_curriculum(struct run *r, double accuracy)
 /* The state that is not in the parameters, as text and back; %a keeps every bit. */
 static void write_note(const struct run *r, char *note, size_t size)
 {
-    snprintf(note, size, "length %d sparsity %d learned %a", r->length, r->sparsity, r->learned);
+    snprintf(note, size, "length %d sparsity %d learned %a enough %d", r->length, r->sparsity,
+             r->learned, r->enough);
 }
 
 static int read_note(struct run *r, const char *note, lg_error *err)
 {
-    if (sscanf(note, "length %d sparsity %d learned %la", &r->length, &r->sparsity, &r->learned) ==
-        3)
+    if (sscanf(note, "length %d sparsity %d learned %la enough %d", &r->length, &r->sparsity,
+               &r->learned, &r->enough) == 4)
         return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "the checkpoint's note \"%.60s\" is not one of a run; was it saved by another "
@@ -260,14 +262,14 @@ static int load(struct run *r, const char *folder, lg_error *warning, lg_error *
 }
 
 /* Whether training-length examples are answered well enough to stop early. */
-static int good_enough(struct run *r, int *enough, lg_error *err)
+static int good_enough(struct run *r, lg_error *err)
 {
     lg_score s;
     int predicted = 0, e;
     for (int l = 0; l < r->model_config.levels; l++) predicted |= r->model_config.id_classes[l] > 0;
     lg_draw d = draw_of(r, STREAM_STOP, (uint64_t)lg_trainer_steps(r->trainer) * STOP_SAMPLES);
     e = lg_answer(r->model, r->task, &r->scheme, &d, STOP_SAMPLES, predicted, &s, err);
-    *enough = !e && s.exact >= r->config.stop_at * s.samples;
+    r->enough = !e && s.exact >= r->config.stop_at * s.samples;
     return e;
 }
 
@@ -300,15 +302,15 @@ static int one_step(struct run *r, lg_run_step *told, lg_error *err)
 static int train(struct run *r, const lg_run_options *o, lg_run_watch *watch, void *context,
                  const char *note, int *done, lg_error *err)
 {
-    int e = 0, more = 1, enough = 0, saved = 1;
-    while (!e && more && !enough && lg_trainer_steps(r->trainer) < r->options.steps) {
+    int e = 0, more = 1, saved = 1;
+    while (!e && more && !r->enough && lg_trainer_steps(r->trainer) < r->options.steps) {
         lg_run_step told;
         if ((e = one_step(r, &told, err))) break;
         told.note = note && *note ? note : NULL;
         note = NULL;
         saved = 0;
         if (r->config.stop_at > 0 && told.step % STOP_EVERY == 0 && whole_range(r))
-            e = good_enough(r, &enough, err);
+            e = good_enough(r, err);
         if (!e && r->config.checkpoint_every && told.step % r->config.checkpoint_every == 0) {
             e = save(r, o->folder, err);
             saved = !e;
@@ -316,7 +318,7 @@ static int train(struct run *r, const lg_run_options *o, lg_run_watch *watch, vo
         if (!e && watch) more = watch(context, &told);
     }
     if (!e && !saved) e = save(r, o->folder, err);
-    *done = !e && (enough || lg_trainer_steps(r->trainer) >= r->options.steps);
+    *done = !e && (r->enough || lg_trainer_steps(r->trainer) >= r->options.steps);
     return e;
 }
 

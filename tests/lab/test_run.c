@@ -273,6 +273,41 @@ static void intervals_are_wilsons(void **state)
     assert_true(none > 0); /* 24 steps teach nothing */
 }
 
+static int count_steps(void *context, const lg_run_step *s)
+{
+    *(int64_t *)context = s->step;
+    return 1;
+}
+
+/* A run that stopped early because it was good enough is whole: resuming it must not train on. */
+static void an_early_stop_is_an_end(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"task.name=parity-scratchpad",
+                                       "positions.source=delta",
+                                       "positions.window=[0, 1]",
+                                       "train.steps=2000",
+                                       "train.batch=64",
+                                       "train.lr=4e-3",
+                                       "model.width=64",
+                                       "train.length=[1, 5]",
+                                       "train.sparsity=auto",
+                                       "train.curriculum=none",
+                                       "eval.sparsities=auto",
+                                       "train.stop_at=0.5"};
+    lg_run_options o = options("early", 0, sets, 12);
+    lg_error err = {0};
+    int64_t last = 0, again = 0;
+    int done = 0;
+    must(lg_run_train(&o, count_steps, &last, &done, &err), &err);
+    assert_int_equal(done, 1);
+    assert_true(last >= 100 && last < 2000 && last % 100 == 0);
+    o.resume = 1;
+    must(lg_run_train(&o, count_steps, &again, &done, &err), &err);
+    assert_int_equal(done, 1);
+    assert_int_equal(again, 0);
+}
+
 /* An ID head that is wrong shows in the predicted cells alone. */
 static void given_and_predicted_differ_where_they_should(void **state)
 {
@@ -313,6 +348,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_grid_has_every_cell_that_can_be),
         cmocka_unit_test(intervals_are_wilsons),
+        cmocka_unit_test(an_early_stop_is_an_end),
         cmocka_unit_test(given_and_predicted_differ_where_they_should),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
