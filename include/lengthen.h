@@ -448,6 +448,9 @@ typedef struct lg_score {
     int samples, exact;     /* every answer token and the stop token right, and no more */
     int64_t tokens, right;  /* answer tokens, those right in their place */
     int64_t ids, ids_right; /* of the predicted ones */
+    /* Where the first wrong token of an answer falls, among the answers that have one: the
+     * earliest, the median (both from 1), and how many in each tenth of the answer. */
+    int first_least, first_median, first_in[10];
 } lg_score;
 /* Generates the answers of examples index..index+samples-1 of the draw, greedily, side by side.
  * predicted 0: generated tokens get the IDs of the rule whatever the scheme's source. */
@@ -459,65 +462,6 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
 int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
                      int samples, int predicted, int threads, lg_score *score, lg_error *err);
 
-/* ---- Runs ------------------------------------------------------------------------------ */
-
-/* A run is a folder: config.yaml (everything resolved) and checkpoint/. Whoever resumes it ends
- * with the same bits as if it had never stopped. */
-typedef struct lg_run_options {
-    const char *config;      /* YAML file (docs/CONFIG.md) */
-    const char *const *sets; /* [set_count] "key=value", after the file */
-    int set_count;
-    const char *folder; /* of the run */
-    int resume;         /* go on with the run in the folder */
-    int threads;        /* 0: all cores; not part of the result's bits */
-} lg_run_options;
-
-/* What is told after each step. */
-typedef struct lg_run_step {
-    int64_t step, steps;
-    double loss, id_loss, accuracy, id_accuracy; /* of this batch; id_accuracy 0 without ID heads */
-    double lr;
-    int64_t tokens;       /* of this batch */
-    int length, sparsity; /* longest and densest examples so far (curriculum) */
-    const char *note;     /* something the user should know, or NULL */
-} lg_run_step;
-
-/* Returns 1 to go on, 0 to save a checkpoint and stop. */
-typedef int lg_run_watch(void *context, const lg_run_step *s);
-
-/* Trains. *done is 1 if all steps are done, 0 if watch stopped it. Everything that can be refused
- * is refused before the folder is touched. */
-int lg_run_train(const lg_run_options *o, lg_run_watch *watch, void *context, int *done,
-                 lg_error *err);
-
-/* One cell of the grid. */
-typedef struct lg_run_cell {
-    int length, sparsity; /* sparsity 0: the task has none, or its own range */
-    int predicted;        /* whether the IDs of generated tokens were predicted */
-    double tokens;        /* of an example, on average: prompt and answer */
-    lg_score score;       /* generated */
-    lg_score taught;      /* teacher-forced */
-    double low, high;     /* 95% Wilson interval of score.exact / score.samples */
-    double seconds;
-} lg_run_cell;
-typedef void lg_run_table(void *context, const lg_run_cell *cell);
-
-typedef struct lg_eval_options {
-    const char *folder;
-    const int *lengths, *sparsities; /* NULL: those of the config */
-    int length_count, sparsity_count;
-    int samples;   /* 0: as in the config */
-    int predicted; /* 1 predicted IDs, 0 given ones, -1 both where the run predicts any */
-} lg_eval_options;
-/* Generates answers cell by cell; cells that the task cannot make (sparsity over the length) are
- * left out. */
-int lg_run_eval(const lg_eval_options *o, lg_run_table *table, void *context, lg_error *warning,
-                lg_error *err);
-
-/* docs/CONFIG.md, and the same as plain text; to be freed; NULL: no memory. */
-char *lg_config_page(void);
-char *lg_config_help(void);
-
 /* ---- The machine ------------------------------------------------------------------ */
 
 const char *lg_version(void);
@@ -525,57 +469,6 @@ const char *lg_version(void);
  * LENGTHEN_ISA chooses another that this CPU can run, read at first use. */
 const char *lg_isa(void);
 int lg_cores(void);
-
-/* ---- Measuring -------------------------------------------------------------------- */
-
-/* Speeds are best times of several; compare them within one run, never across runs. */
-typedef struct lg_bench_row {
-    const char *bench; /* "peak", "kernel", "task" or "step" */
-    const char *name;  /* library, kernel, task or shape */
-    int threads;
-    double gflops;       /* step: on useful FLOPs */
-    double gbytes;       /* kernel: GB/s read and written, counting each operand once */
-    double tokens_per_s; /* step, task */
-    double step_ms;      /* step */
-    double peak;         /* step: GFLOPS of the best library, the larger of before and after */
-    double peak_share;   /* step: gflops / peak */
-    double peak_drift;   /* step: how far the peaks before and after differ, 0.1 is 10% */
-    /* step: PyTorch's tokens/s, 0 if not measured: without any setting; with the kernels of
-     * this CPU chosen (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY) on all cores; the fastest of
-     * every way that bench/torch_step.py knows. */
-    double torch, torch_cpu, torch_tuned;
-    double ratio_torch, ratio_torch_cpu, ratio_torch_tuned; /* ours / theirs */
-} lg_bench_row;
-
-typedef struct lg_bench_options {
-    int threads;              /* 0: all cores */
-    double seconds;           /* for each measurement, 1 */
-    const char *shape;        /* only the step shapes whose name has this in it; NULL: all */
-    const char *torch_script; /* bench/torch_step.py: measure PyTorch in turn; NULL: do not */
-    const char *torch_python; /* the Python that has torch */
-} lg_bench_options;
-
-lg_bench_options lg_bench_options_default(void);
-
-typedef void lg_bench_report(void *context, const lg_bench_row *row);
-
-/* The sgemm of each library that can be loaded (and our own) at 2048^3, on one core and on
- * all. OpenBLAS is told which CPU this is: it often guesses wrong. */
-int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
-/* Every kernel of the table in use, on one core. */
-int lg_bench_kernels(const lg_bench_options *o, lg_bench_report *report, void *context,
-                     lg_error *err);
-/* Making examples of every generated task with its default settings, at length 50 or what is
- * nearest to it, on one core. */
-int lg_bench_tasks(const lg_bench_options *o, lg_bench_report *report, void *context,
-                   lg_error *err);
-/* The whole training step. Useful FLOPs are 6 x weights of each matmul x rows that it is
- * needed for, + 12 x head width x heads x visible pairs x layers, and nothing else. A
- * measurement whose peaks before and after differ by over 10% is void and repeated; after
- * five such the row is reported with its drift. */
-int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
-/* 0 if the Python of the options can import torch; otherwise how to get it is in *err. */
-int lg_bench_torch_check(const lg_bench_options *o, lg_error *err);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "lengthen.h"
+#include "lengthen_lab.h"
 
 const char lg_cmd_bench_help[] =
     "Usage: lengthen bench [OPTIONS]\n"

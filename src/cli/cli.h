@@ -34,6 +34,9 @@ extern const char lg_cmd_train_help[];
 int lg_cli_wrong(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The file of the store: --store, else LENGTHEN_STORE, else ./lengthen.db. */
+const char *lg_cli_store(const char *option);
+
 /* The one of n names that is near enough to `word` to be meant by a slip, or NULL. */
 const char *lg_cli_nearest(const char *word, const char *const *names, int n);
 

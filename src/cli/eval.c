@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "lengthen.h"
+#include "lengthen_lab.h"
 
 const char lg_cmd_eval_help[] =
     "Usage: lengthen eval RUN [OPTIONS]\n"
@@ -140,7 +140,9 @@ int lg_cmd_eval(int argc, char **argv)
         return lg_cli_wrong("eval", "one run at a time; \"%s\" is too much", argv[optind + 1]);
     o.folder = argv[optind];
     lg_error err = {0}, warning = {0};
-    int code = lg_run_eval(&o, print_cell, &t, &warning, &err);
+    o.table = print_cell;
+    o.context = &t;
+    int code = lg_run_eval(&o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
     if (!code) return LG_EXIT_DONE;
     fprintf(stderr, "lengthen eval: %s\n", err.text);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "lengthen.h"
+#include "lengthen_lab.h"
 
 const char lg_cmd_train_help[] =
     "Usage: lengthen train CONFIG [OPTIONS]\n"
@@ -187,10 +187,12 @@ int lg_cmd_train(int argc, char **argv)
                         .set_count = t.set_count,
                         .folder = t.folder,
                         .resume = t.resume,
-                        .threads = t.threads};
+                        .threads = t.threads,
+                        .watch = watch,
+                        .context = &t};
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
-    code = lg_run_train(&o, watch, &t, &done, &err);
+    code = lg_run_train(&o, &done, &err);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     if (code) {

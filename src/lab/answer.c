@@ -16,7 +16,8 @@ struct attempt {
     struct lg__block ids;       /* int32_t [levels, n] of the rule */
     int32_t carried[LG_LEVELS]; /* the latest ID so far */
     int at;                     /* tokens so far, prompt and answer */
-    int wrong, done;
+    int done;
+    int first; /* wrong token of the answer, from 1; 0: none so far */
 };
 
 struct answering {
@@ -29,6 +30,8 @@ struct answering {
     lg_batch prompts;
     lg_decoder *decoder;
     struct attempt a[BESIDE];
+    int *first; /* [samples] where answers went wrong first, of those that did */
+    int first_count;
     int32_t token[BESIDE], id[LG_LEVELS * BESIDE];
 };
 
@@ -55,7 +58,7 @@ static int prepare(struct answering *w, struct attempt *a, const lg_draw *d, lg_
             if (ids[l][t] != LG_ABSENT) a->carried[l] = ids[l][t];
     }
     a->at = a->x.answer;
-    a->wrong = a->done = 0;
+    a->done = a->first = 0;
     return lg_batch_add_levels(&w->prompts, &prompt, err);
 }
 
@@ -67,7 +70,7 @@ static void choose(struct answering *w, int i, int n, lg_score *score)
     int32_t token = lg_argmax(lg_decoder_logits(w->decoder, i), w->c->vocab);
     int right = within && token == a->x.tokens[a->at];
     score->right += right;
-    a->wrong |= !right;
+    if (!right && !a->first) a->first = within ? a->at - first + 1 : a->x.n - first;
     for (int l = 0; l < w->c->levels; l++) {
         int predicts = w->predicted && w->s->source[l] && strcmp(w->s->source[l], "given") != 0;
         int32_t expected = within ? rule(a, l)[a->at] : rule(a, l)[a->x.n - 1], id = expected;
@@ -87,6 +90,29 @@ static void choose(struct answering *w, int i, int n, lg_score *score)
         stop == LG_NONE ? a->at >= a->x.n : token == stop || a->at - first >= 2 * (a->x.n - first);
 }
 
+/* The first wrong token of an answer of n, from 1; 0: there is none. */
+static void note_first(struct answering *w, int first, int n, lg_score *score)
+{
+    if (!first) return;
+    score->first_in[10 * (first - 1) / n]++;
+    w->first[w->first_count++] = first;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static void sum_up_first(struct answering *w, lg_score *score)
+{
+    int n = w->first_count;
+    if (!n) return;
+    qsort(w->first, (size_t)n, sizeof *w->first, by_size);
+    score->first_least = w->first[0];
+    score->first_median = w->first[(n - 1) / 2];
+}
+
 static int run(struct answering *w, int n, lg_score *score, lg_error *err)
 {
     int e = lg_decoder_start(w->decoder, &w->prompts, err);
@@ -101,7 +127,8 @@ static int run(struct answering *w, int n, lg_score *score, lg_error *err)
             left--;
             score->samples++;
             score->tokens += a->x.n - a->x.answer;
-            score->exact += !a->wrong && a->at == a->x.n;
+            score->exact += !a->first && a->at == a->x.n;
+            note_first(w, a->first, a->x.n - a->x.answer, score);
         }
         if (left) e = lg_decoder_step(w->decoder, w->token, w->id, err);
     }
@@ -136,6 +163,8 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
     lg_batch_init(&w->prompts);
     if (samples < 1) e = lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
     if (!e) e = check(w, err);
+    if (!e && !(w->first = lg__alloc((size_t)samples * sizeof *w->first)))
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
     if (!e && !(w->decoder = lg_decoder_new(m, beside, err))) e = LG_ERROR_MEMORY;
     for (int done = 0; done < samples && !e; done += beside) {
         int n = samples - done < beside ? samples - done : beside;
@@ -147,6 +176,8 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
         }
         if (!e) e = run(w, n, score, err);
     }
+    sum_up_first(w, score);
+    free(w->first);
     for (int i = 0; i < BESIDE; i++) {
         lg_example_clear(&w->a[i].x);
         lg__block_free(&w->a[i].ids);
@@ -179,11 +210,12 @@ static int ids_right(const lg_model_config *c, const lg_batch *b, const lg_eval_
     return all;
 }
 
-static void count_batch(const lg_model_config *c, const lg_batch *b, const lg_eval_result *r,
-                        int predicted, lg_score *score)
+static void count_batch(struct answering *w, const lg_eval_result *r, lg_score *score)
 {
+    const lg_model_config *c = w->c;
+    const lg_batch *b = &w->prompts;
     for (int s = 0, i = 0; s < b->sequences; s++) {
-        int exact = 1;
+        int exact = 1, first = 0, start = -1;
         for (; i < r->rows && r->row[i] < b->offsets[s + 1]; i++) {
             int32_t target = b->targets[r->row[i]];
             if (target >= 0) {
@@ -192,9 +224,12 @@ static void count_batch(const lg_model_config *c, const lg_batch *b, const lg_ev
                 score->tokens++;
                 score->right += right;
                 exact &= right;
+                if (start < 0) start = r->row[i];
+                if (!right && !first) first = r->row[i] - start + 1;
             }
-            if (predicted) exact &= ids_right(c, b, r, i, score);
+            if (w->predicted) exact &= ids_right(c, b, r, i, score);
         }
+        if (start >= 0) note_first(w, first, b->offsets[s + 1] - start, score);
         score->samples++;
         score->exact += exact;
     }
@@ -212,6 +247,8 @@ int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg
     if (samples < 1)
         return lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
     int e = check(&w, err);
+    if (!e && !(w.first = lg__alloc((size_t)samples * sizeof *w.first)))
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
     lg_evaluator *evaluator = e ? NULL : lg_evaluator_new(m, threads, err);
     if (!e && !evaluator) e = LG_ERROR_MEMORY;
     lg_batch_init(&w.prompts);
@@ -222,8 +259,10 @@ int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg
             if (!(e = lg_task_example(t, &one, &x, err)))
                 e = lg_scheme_add(s, t, &x, NULL, &w.prompts, err);
         if (!e && !(e = lg_evaluator_run(evaluator, &w.prompts, &r, err)))
-            count_batch(c, &w.prompts, &r, predicted, score);
+            count_batch(&w, &r, score);
     }
+    sum_up_first(&w, score);
+    free(w.first);
     lg_example_clear(&x);
     lg_batch_clear(&w.prompts);
     lg_evaluator_free(evaluator);

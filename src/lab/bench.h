@@ -3,7 +3,7 @@
 #define LG_LAB_BENCH_H
 
 #include "base/pool.h"
-#include "lengthen.h"
+#include "lengthen_lab.h"
 
 double lg__now(void); /* seconds, monotonic */
 

@@ -64,6 +64,7 @@ struct lg__config {
     int length[2];          /* lo and hi of training */
     int sparsity[2];        /* 0, 0: auto, the task's own range */
     int curriculum;         /* enum lg__curriculum */
+    int curriculum_steps;   /* 0: it advances when the examples so far are learned */
     int checkpoint_every;   /* steps; 0: at the end only */
     int keep;               /* checkpoints; 0: all */
     double stop_at;         /* 0: never */

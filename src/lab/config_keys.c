@@ -130,6 +130,9 @@ static const struct lg__config_key keys[] = {
          "least and largest sparsity; auto: the task's own range"),
     WORD("train.curriculum", "none|length|sparsity|both", "none", curriculum,
          "what starts at its least and grows to its largest during training"),
+    INT("train.curriculum_steps", "0..2147483647", "0", curriculum_steps,
+        "it grows evenly over the first so many steps; 0: by one whenever 98% of the tokens of "
+        "about the last 60 steps are right"),
     INT("train.checkpoint_every", "0..2147483647", "500", checkpoint_every,
         "steps between checkpoints; 0: at the end only"),
     INT("train.keep", "0..1000000", "2", keep, "checkpoints that are kept, the last ones; 0: all"),
@@ -142,7 +145,8 @@ static const struct lg__config_key keys[] = {
          "auto: drawn from the task's own range"),
     INT("eval.samples", "1..100000000", "200", eval_samples, "examples for each cell of the grid"),
     INT("eval.every", "0..2147483647", "0", eval_every,
-        "steps between evaluations; 0: at the end only"),
+        "steps between evaluations of this grid during training; 0: none, `lengthen eval` makes "
+        "it"),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

@@ -65,6 +65,8 @@ static void a_model_of_another_scheme_is_refused(void **state)
 }
 
 /* The same examples whether they are answered side by side or one after the other. */
+static int by_size(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
 static void side_by_side_is_one_by_one(void **state)
 {
     (void)state;
@@ -72,6 +74,7 @@ static void side_by_side_is_one_by_one(void **state)
     lg_draw d = {.seed = 1, .length_lo = 1, .length_hi = 8};
     lg_score all, one, sum = {0};
     lg_error err;
+    int first[150], wrong = 0;
     must(lg_answer(r.m, r.t, &r.scheme, &d, 150, 1, &all, &err), &err);
     for (int i = 0; i < 150; i++) {
         d.index = (uint64_t)i;
@@ -82,7 +85,14 @@ static void side_by_side_is_one_by_one(void **state)
         sum.right += one.right;
         sum.ids += one.ids;
         sum.ids_right += one.ids_right;
+        assert_int_equal(one.first_least, one.first_median);
+        assert_int_equal(one.first_least > 0, one.right < one.tokens);
+        for (int t = 0; t < 10; t++) sum.first_in[t] += one.first_in[t];
+        if (one.first_least) first[wrong++] = one.first_least;
     }
+    qsort(first, (size_t)wrong, sizeof *first, by_size);
+    sum.first_least = first[0];
+    sum.first_median = first[(wrong - 1) / 2];
     assert_memory_equal(&all, &sum, sizeof all);
     trained_free(&r);
 }

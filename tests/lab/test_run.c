@@ -101,7 +101,7 @@ static void train_whole(const char *folder, int threads)
     lg_run_options o = options(folder, threads, NULL, 0);
     lg_error err = {0};
     int done = 0;
-    must(lg_run_train(&o, NULL, NULL, &done, &err), &err);
+    must(lg_run_train(&o, &done, &err), &err);
     assert_int_equal(done, 1);
 }
 
@@ -116,15 +116,21 @@ static void a_stopped_run_ends_with_the_same_bytes(void **state)
         lg_run_options o = options(folder, 1 + i % 2, NULL, 0);
         lg_error err = {0};
         int done = 1, at = stops[i], steps = 1000;
-        must(lg_run_train(&o, stop_at, &at, &done, &err), &err);
+        o.watch = stop_at;
+        o.context = &at;
+        must(lg_run_train(&o, &done, &err), &err);
         assert_int_equal(done, 0);
         o.resume = 1;
         o.threads = 2 - i % 2;
-        must(lg_run_train(&o, stop_at, &steps, &done, &err), &err);
+        o.watch = stop_at;
+        o.context = &steps;
+        must(lg_run_train(&o, &done, &err), &err);
         assert_int_equal(done, 1);
         same_bytes(o.folder, in_home("whole"));
         /* once more: nothing is left to do */
-        must(lg_run_train(&o, stop_at, &steps, &done, &err), &err);
+        o.watch = stop_at;
+        o.context = &steps;
+        must(lg_run_train(&o, &done, &err), &err);
         assert_int_equal(done, 1);
         same_bytes(o.folder, in_home("whole"));
     }
@@ -149,7 +155,7 @@ static void a_killed_run_ends_with_the_same_bytes(void **state)
         if (child == 0) {
             int finished;
             lg_error err;
-            int code = lg_run_train(&o, NULL, NULL, &finished, &err);
+            int code = lg_run_train(&o, &finished, &err);
             if (code) fprintf(stderr, "%s\n", err.text);
             _exit(code ? 1 : 0);
         }
@@ -167,7 +173,7 @@ static void a_killed_run_ends_with_the_same_bytes(void **state)
     assert_int_equal(done, 1);
     lg_run_options whole = options("saved-each", 1, sets, 1);
     lg_error err = {0};
-    must(lg_run_train(&whole, NULL, NULL, &done, &err), &err);
+    must(lg_run_train(&whole, &done, &err), &err);
     same_bytes(o.folder, whole.folder);
     same_bytes(o.folder, in_home("whole")); /* saving does not change what is learned */
     print_message("killed %d times\n", kills);
@@ -177,7 +183,7 @@ static void refused(const lg_run_options *o, const char *what, const char *remed
 {
     lg_error err = {0};
     int done;
-    if (!lg_run_train(o, NULL, NULL, &done, &err)) fail_msg("not refused: %s", what);
+    if (!lg_run_train(o, &done, &err)) fail_msg("not refused: %s", what);
     if (!strstr(err.text, what) || !strstr(err.text, remedy))
         fail_msg("want \"%s\" and \"%s\" in: %s", what, remedy, err.text);
 }
@@ -226,7 +232,9 @@ static void the_grid_has_every_cell_that_can_be(void **state)
     lg_eval_options o = {.folder = in_home("whole"), .predicted = -1};
     struct cells c = {0};
     lg_error err = {0}, warning;
-    must(lg_run_eval(&o, keep_cell, &c, &warning, &err), &err);
+    o.table = keep_cell;
+    o.context = &c;
+    must(lg_run_eval(&o, &warning, &err), &err);
     assert_string_equal(warning.text, "");
     /* sparsity 2: lengths 4 and 8; sparsity 6: 8 alone; given and predicted */
     assert_int_equal(c.n, 6);
@@ -246,11 +254,13 @@ static void the_grid_has_every_cell_that_can_be(void **state)
     o.samples = 3;
     o.predicted = 0;
     struct cells few = {0};
-    must(lg_run_eval(&o, keep_cell, &few, NULL, &err), &err);
+    o.table = keep_cell;
+    o.context = &few;
+    must(lg_run_eval(&o, NULL, &err), &err);
     assert_int_equal(few.n, 1);
     assert_int_equal(few.cell[0].score.samples, 3);
     o.folder = in_home("none");
-    assert_int_equal(lg_run_eval(&o, keep_cell, &few, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(lg_run_eval(&o, NULL, &err), LG_ERROR_ARGUMENT);
     assert_non_null(strstr(err.text, "is no run"));
 }
 
@@ -261,7 +271,9 @@ static void intervals_are_wilsons(void **state)
     lg_eval_options o = {.folder = in_home("whole"), .predicted = 0};
     struct cells c = {0};
     lg_error err;
-    must(lg_run_eval(&o, keep_cell, &c, NULL, &err), &err);
+    o.table = keep_cell;
+    o.context = &c;
+    must(lg_run_eval(&o, NULL, &err), &err);
     int none = 0;
     for (int i = 0; i < c.n; i++) {
         double p = c.cell[i].score.exact / 10.0;
@@ -299,11 +311,15 @@ static void an_early_stop_is_an_end(void **state)
     lg_error err = {0};
     int64_t last = 0, again = 0;
     int done = 0;
-    must(lg_run_train(&o, count_steps, &last, &done, &err), &err);
+    o.watch = count_steps;
+    o.context = &last;
+    must(lg_run_train(&o, &done, &err), &err);
     assert_int_equal(done, 1);
     assert_true(last >= 100 && last < 2000 && last % 100 == 0);
     o.resume = 1;
-    must(lg_run_train(&o, count_steps, &again, &done, &err), &err);
+    o.watch = count_steps;
+    o.context = &again;
+    must(lg_run_train(&o, &done, &err), &err);
     assert_int_equal(done, 1);
     assert_int_equal(again, 0);
 }
@@ -327,10 +343,12 @@ static void given_and_predicted_differ_where_they_should(void **state)
     lg_run_options o = options("blind", 0, sets, 12);
     lg_error err = {0};
     int done;
-    must(lg_run_train(&o, NULL, NULL, &done, &err), &err);
+    must(lg_run_train(&o, &done, &err), &err);
     lg_eval_options e = {.folder = o.folder, .predicted = -1, .samples = 50};
     struct cells c = {0};
-    must(lg_run_eval(&e, keep_cell, &c, NULL, &err), &err);
+    e.table = keep_cell;
+    e.context = &c;
+    must(lg_run_eval(&e, NULL, &err), &err);
     assert_int_equal(c.n, 4);
     for (int i = 0; i < 2; i++) {
         print_message("length %d: given %d, predicted %d of 50\n", c.cell[i].length,

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lengthen.h"
+#include "lengthen_lab.h"
 
 enum { TRAIN_STREAM = 1, IDS_STREAM = 2, TEST_STREAM = 3, BATCH = 64 };
 

@@ -1,0 +1,278 @@
+/* lengthen_lab.h: the lab on top of lengthen.h: runs from a config, what they can do at each
+ * length, the store that keeps it, sweeps over many runs, figures, and the measuring of speed.
+ *
+ * Simple use: a run from its config to a table.
+ *
+ *     lg_run_options o = {.config = "parity.yaml", .folder = "runs/parity", .store = "lab.db"};
+ *     lg_eval_options e = {.folder = o.folder, .store = o.store, .predicted = -1, .table = print};
+ *     lg_error err;
+ *     int done;
+ *     if (lg_run_train(&o, &done, &err) || lg_run_eval(&e, NULL, &err)) puts(err.text);
+ */
+#ifndef LENGTHEN_LAB_H
+#define LENGTHEN_LAB_H
+
+#include "lengthen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Runs ------------------------------------------------------------------------------ */
+
+/* A run is a folder: config.yaml (everything resolved) and checkpoint/; and rows in a store.
+ * Whoever resumes it ends with the same bits as if it had never stopped. */
+typedef struct lg_run_step lg_run_step;
+typedef struct lg_run_cell lg_run_cell;
+
+/* Returns 1 to go on, 0 to save a checkpoint and stop. */
+typedef int lg_run_watch(void *context, const lg_run_step *s);
+typedef void lg_run_table(void *context, const lg_run_cell *cell);
+
+enum {
+    LG_RUN_NEW,    /* refused if the folder holds a run */
+    LG_RUN_RESUME, /* refused if it holds none, or one of another config */
+    LG_RUN_EITHER  /* goes on with what is there, or starts */
+};
+
+typedef struct lg_run_options {
+    const char *config;      /* YAML file (docs/CONFIG.md); NULL: the sets alone */
+    const char *const *sets; /* [set_count] "key=value", after the file */
+    int set_count;
+    const char *folder;  /* of the run */
+    const char *store;   /* the file of the store where its rows go; NULL: none are kept */
+    int resume;          /* LG_RUN_NEW, .. */
+    int threads;         /* 0: all cores; not part of the result's bits */
+    lg_run_watch *watch; /* after each step; NULL: nobody */
+    lg_run_table *table; /* after each cell of an evaluation on the way (eval.every); or NULL */
+    void *context;       /* of both */
+} lg_run_options;
+
+/* What is told after each step. */
+struct lg_run_step {
+    int64_t step, steps;
+    double loss, id_loss, accuracy, id_accuracy; /* of this batch; id_accuracy 0 without ID heads */
+    double lr;
+    int64_t tokens;       /* of this batch */
+    double gflop;         /* useful floating-point operations of this batch, in 1e9 */
+    int length, sparsity; /* longest and densest examples so far (curriculum) */
+    const char *note;     /* something the user should know, or NULL */
+};
+
+/* Trains. *done is 1 if all steps are done, 0 if watch stopped it. Everything that can be refused
+ * is refused before the folder and the store are touched. A checkpoint is written only after the
+ * metrics up to its step are in the store. */
+int lg_run_train(const lg_run_options *o, int *done, lg_error *err);
+
+/* One cell of the grid. */
+struct lg_run_cell {
+    int64_t step;         /* of the weights */
+    int length, sparsity; /* sparsity 0: the task has none, or its own range */
+    int predicted;        /* whether the IDs of generated tokens were predicted */
+    char setting[128];    /* of the task, other than in training: "names=50"; "": as trained */
+    double tokens;        /* of an example, on average: prompt and answer */
+    lg_score score;       /* generated */
+    lg_score taught;      /* teacher-forced; samples 0: not asked for */
+    double low, high;     /* 95% Wilson interval of score.exact / score.samples */
+    double seconds;
+    int kept; /* 1: it was in the store already */
+};
+
+typedef struct lg_eval_options {
+    const char *folder;
+    const char *store;               /* cells go there, and come from there; NULL: none */
+    const int *lengths, *sparsities; /* NULL: those of the config */
+    int length_count, sparsity_count;
+    const char *const *settings; /* [setting_count] of the task, "key=value": the grid once for
+                                    each; none: as trained */
+    int setting_count;
+    const char *task;   /* another task with the same vocabulary (own data: a test file), or NULL */
+    int samples;        /* 0: as in the config */
+    int predicted;      /* 1 predicted IDs, 0 given ones, -1 both where the run predicts any */
+    int generated_only; /* 1: not teacher-forced too */
+    int again;          /* 1: cells that the store has are made again */
+    int threads;        /* 0: all cores */
+    lg_run_table *table;
+    void *context;
+} lg_eval_options;
+/* Generates answers cell by cell; each is in the store before it is told, so that an evaluation
+ * that was stopped goes on where it was. Cells that the task cannot make (sparsity over the
+ * length) are left out. */
+int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err);
+
+/* ---- The store --------------------------------------------------------------------------- */
+
+/* Runs, the metrics of their steps and the cells of their evaluations: one SQLite file, into
+ * which several processes may write at once. */
+typedef struct lg_store lg_store;
+/* create 1: makes it if it is not there. One of an earlier version is brought up to date. */
+lg_store *lg_store_open(const char *file, int create, lg_error *err);
+void lg_store_close(lg_store *s);
+
+typedef struct lg_store_run {
+    int64_t number;        /* in this store, from 1 */
+    const char *id;        /* 16 hex digits, drawn when the run was made; in its config.yaml too */
+    const char *folder;    /* absolute */
+    const char *state;     /* "training", "stopped", "done", "failed"; a run whose process was
+                              killed is "stopped" */
+    const char *error;     /* why it failed, or "" */
+    const char *task;      /* its name */
+    const char *positions; /* in a few words: "coupled, delta, relative, window" */
+    const char *unit;      /* of length */
+    const char *config;    /* resolved, as YAML */
+    const char *machine;   /* "lengthen 0.1.0, avx2, 2 threads, HOST" */
+    int64_t seed, step, steps, parameters;
+    int length, sparsity;    /* the longest and densest examples of training */
+    double created, updated; /* seconds since 1970 */
+} lg_store_run;
+typedef void lg_store_each(void *context, const lg_store_run *r);
+
+/* Every run, the newest first. What is pointed at lives until the callback returns. */
+int lg_store_runs(lg_store *s, lg_store_each *each, void *context, lg_error *err);
+/* The run that is meant by its number, its folder, the last part of its folder's name, or the
+ * first letters of its ID; what fits none or several is refused. */
+int lg_store_find(lg_store *s, const char *run, lg_store_each *each, void *context, lg_error *err);
+/* The metrics of its steps, in their order; each returns 0 to stop. */
+int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *context, lg_error *err);
+/* The cells of the evaluations at a step; step -1: at the last one that has any; -2: at all. */
+int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
+                   lg_error *err);
+/* Deletes the run's rows, and its folder if it is still that run's; refused while it trains. */
+int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
+
+/* ---- Sweeps -------------------------------------------------------------------------------- */
+
+/* Many runs over a base config (docs/CONFIG.md, "Sweeps"), each trained and evaluated. */
+typedef struct lg_sweep_options {
+    const char *file;        /* YAML */
+    const char *const *sets; /* [set_count] "key=value" for every run, after the base config */
+    int set_count;
+    const char *folder; /* each run is a folder in it */
+    const char *store;
+    int jobs;    /* processes at once; 0: 1 */
+    int threads; /* of each; 0: the cores shared out among the jobs */
+} lg_sweep_options;
+
+typedef struct lg_sweep_run {
+    int index, count;    /* this one of how many */
+    const char *name;    /* "positions.ids=plain,seed=1" */
+    const char *variant; /* the same without the seed: what is compared; "" if only seeds differ */
+    const char *folder;
+    int64_t seed, step, steps;
+    const char *state; /* "waiting", "training", "evaluating", "done", "failed" */
+    const char *error; /* why it failed, or "" */
+} lg_sweep_run;
+/* Told whenever a run begins, moves on or ends. Returns 0 to stop: every run then saves a
+ * checkpoint; the same call goes on with them. */
+typedef int lg_sweep_watch(void *context, const lg_sweep_run *r);
+/* A run that is done already is not made again; one that fails does not stop the others. *failed
+ * and *left: how many failed, how many are not done. */
+int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, int *failed,
+             int *left, lg_error *err);
+
+/* One cell of a sweep over its seeds. */
+typedef struct lg_sweep_cell {
+    const char *variant;
+    int length, sparsity, predicted;
+    const char *setting;
+    double tokens;
+    int seeds;                   /* that are done */
+    const double *exact;         /* [seeds] shares, in the order of the seeds */
+    const int64_t *seed;         /* [seeds] */
+    double median, lower, upper; /* of exact; the quartiles */
+    double low, high;            /* 95% Wilson interval of all samples together */
+    int samples;                 /* of all seeds together */
+    double learned;              /* median exact at the longest length of training, or -1 */
+    int trained_length, trained_sparsity; /* longest and densest of training */
+    const char *unit;
+} lg_sweep_cell;
+typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);
+/* What a sweep has in the store so far, variant by variant. */
+int lg_sweep_cells(const lg_sweep_options *o, lg_sweep_table *each, void *context, lg_error *err);
+
+/* ---- Figures -------------------------------------------------------------------------------- */
+
+typedef struct lg_curve {
+    const char *name;
+    int n;
+    const double *x, *y;      /* y is a share, 0 to 1 */
+    const double *low, *high; /* a band around y; NULL: none */
+} lg_curve;
+
+typedef struct lg_figure {
+    const char *title, *x_label, *y_label;
+    const lg_curve *curves;
+    int count;
+    double trained_low, trained_high; /* of x, shaded; both 0: not shown */
+} lg_figure;
+
+/* Whether such a figure could be written (its ending is .svg or .png, gnuplot is installed, the
+ * folder can be written to): to be asked before long work. */
+int lg_figure_check(const char *file, lg_error *err);
+/* Draws with gnuplot. The x axis is logarithmic where x spans a decade or more. */
+int lg_figure_write(const lg_figure *f, const char *file, lg_error *err);
+/* The same in letters, for a terminal: at most width columns and height lines; ascii 1: ASCII
+ * letters alone; colour 1: with colours. To be freed; NULL: no memory. */
+char *lg_figure_text(const lg_figure *f, int width, int height, int colour, int ascii);
+
+/* ---- Config pages ------------------------------------------------------------------------------ */
+
+/* docs/CONFIG.md, and the same as plain text; to be freed; NULL: no memory. */
+char *lg_config_page(void);
+char *lg_config_help(void);
+
+/* ---- Measuring -------------------------------------------------------------------- */
+
+/* Speeds are best times of several; compare them within one run, never across runs. */
+typedef struct lg_bench_row {
+    const char *bench; /* "peak", "kernel", "task" or "step" */
+    const char *name;  /* library, kernel, task or shape */
+    int threads;
+    double gflops;       /* step: on useful FLOPs */
+    double gbytes;       /* kernel: GB/s read and written, counting each operand once */
+    double tokens_per_s; /* step, task */
+    double step_ms;      /* step */
+    double peak;         /* step: GFLOPS of the best library, the larger of before and after */
+    double peak_share;   /* step: gflops / peak */
+    double peak_drift;   /* step: how far the peaks before and after differ, 0.1 is 10% */
+    /* step: PyTorch's tokens/s, 0 if not measured: without any setting; with the kernels of
+     * this CPU chosen (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY) on all cores; the fastest of
+     * every way that bench/torch_step.py knows. */
+    double torch, torch_cpu, torch_tuned;
+    double ratio_torch, ratio_torch_cpu, ratio_torch_tuned; /* ours / theirs */
+} lg_bench_row;
+
+typedef struct lg_bench_options {
+    int threads;              /* 0: all cores */
+    double seconds;           /* for each measurement, 1 */
+    const char *shape;        /* only the step shapes whose name has this in it; NULL: all */
+    const char *torch_script; /* bench/torch_step.py: measure PyTorch in turn; NULL: do not */
+    const char *torch_python; /* the Python that has torch */
+} lg_bench_options;
+
+lg_bench_options lg_bench_options_default(void);
+
+typedef void lg_bench_report(void *context, const lg_bench_row *row);
+
+/* The sgemm of each library that can be loaded (and our own) at 2048^3, on one core and on
+ * all. OpenBLAS is told which CPU this is: it often guesses wrong. */
+int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
+/* Every kernel of the table in use, on one core. */
+int lg_bench_kernels(const lg_bench_options *o, lg_bench_report *report, void *context,
+                     lg_error *err);
+/* Making examples of every generated task with its default settings, at length 50 or what is
+ * nearest to it, on one core. */
+int lg_bench_tasks(const lg_bench_options *o, lg_bench_report *report, void *context,
+                   lg_error *err);
+/* The whole training step. Useful FLOPs are 6 x weights of each matmul x rows that it is
+ * needed for, + 12 x head width x heads x visible pairs x layers, and nothing else. A
+ * measurement whose peaks before and after differ by over 10% is void and repeated; after
+ * five such the row is reported with its drift. */
+int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
+/* 0 if the Python of the options can import torch; otherwise how to get it is in *err. */
+int lg_bench_torch_check(const lg_bench_options *o, lg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,219 @@
+/* eval.c: what a run can do, cell by cell: length, sparsity, settings of the task, IDs given and
+ * predicted. A cell that the store has is not made again. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "lab/run.h"
+#include "lab/store.h"
+
+struct grid {
+    struct lg__run *run;
+    const lg_eval_options *o;
+    lg_store *store;
+    int64_t number, step;
+    int samples;
+    lg_task *task; /* the run's own, or one with another setting */
+    lg_example example;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void wilson(lg_run_cell *cell)
+{
+    double n = cell->score.samples, p = cell->score.exact / n, z = 1.959963984540054;
+    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    cell->low = fmax(0, middle - half);
+    cell->high = fmin(1, middle + half);
+}
+
+static lg_draw draw_of(const struct grid *g, const lg_run_cell *cell)
+{
+    lg_draw d = {.seed = (uint64_t)g->run->config.seed, .stream = LG__STREAM_TEST};
+    d.length_lo = d.length_hi = cell->length;
+    d.sparsity_lo = d.sparsity_hi = cell->sparsity;
+    return d;
+}
+
+static int can_be(const lg_run_cell *cell)
+{
+    return !cell->sparsity || cell->sparsity <= cell->length;
+}
+
+/* Generates, and teaches, the examples of the cell. */
+static int make_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
+{
+    struct lg__run *r = g->run;
+    lg_draw d = draw_of(g, cell);
+    double since = now();
+    int e = lg_task_example(g->task, &d, &g->example, err);
+    if (e) return e;
+    cell->tokens = g->example.n;
+    if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC &&
+        (e = lg_model_set_length(r->model, g->example.n, err)))
+        return e;
+    e = lg_answer(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted, &cell->score,
+                  err);
+    if (!e && !g->o->generated_only)
+        e = lg_answer_taught(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted,
+                             g->o->threads, &cell->taught, err);
+    cell->seconds = now() - since;
+    if (!e) wilson(cell);
+    return e;
+}
+
+static int run_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
+{
+    int e = 0;
+    if (!can_be(cell)) return 0;
+    if (g->store && !g->o->again)
+        e = lg__store_get_cell(g->store, g->number, cell, g->samples, !g->o->generated_only,
+                               &cell->kept, err);
+    if (!e && !cell->kept) {
+        e = make_cell(g, cell, err);
+        if (!e && g->store) e = lg__store_add_cell(g->store, g->number, cell, err);
+    }
+    if (!e && g->o->table) g->o->table(g->o->context, cell);
+    return e;
+}
+
+/* Whether the task can make an example of the cell; the sparsity may be over the length, then the
+ * cell is left out. */
+static int check_cell(struct grid *g, const lg_run_cell *cell, lg_error *err)
+{
+    lg_draw d = draw_of(g, cell);
+    return can_be(cell) ? lg_task_example(g->task, &d, &g->example, err) : 0;
+}
+
+/* The grid of one task: checks it, or makes it. */
+static int run_task(struct grid *g, const char *setting, int check, lg_error *err)
+{
+    static const int any[] = {0};
+    const lg_eval_options *o = g->o;
+    const struct lg__config *c = &g->run->config;
+    const int *lengths = o->lengths ? o->lengths : c->eval_lengths.at;
+    const int *sparsities = o->sparsities ? o->sparsities : c->eval_sparsities.at;
+    int nl = o->lengths ? o->length_count : c->eval_lengths.count, e = 0;
+    int ns = o->sparsities ? o->sparsity_count : c->eval_sparsities.count;
+    if (!ns) sparsities = any, ns = 1;
+    for (int p = o->predicted == 1; p <= (o->predicted && g->run->predicts); p++)
+        for (int s = 0; s < ns; s++)
+            for (int i = 0; i < nl && !e; i++) {
+                lg_run_cell cell = {.step = g->step,
+                                    .length = lengths[i],
+                                    .sparsity = sparsities[s],
+                                    .predicted = p};
+                snprintf(cell.setting, sizeof cell.setting, "%s", setting);
+                e = check ? check_cell(g, &cell, err) : run_cell(g, &cell, err);
+            }
+    return e;
+}
+
+/* ---- Other tasks ------------------------------------------------------------------------------ */
+
+/* A model knows tokens by their numbers: the words must be the same, in the same order. */
+static int check_words(const struct grid *g, const char *what, lg_error *err)
+{
+    const lg_task_shape *a = lg_task_get_shape(g->run->task), *b = lg_task_get_shape(g->task);
+    int same = a->vocab == b->vocab && a->levels == b->levels;
+    for (int i = 0; i < a->vocab && same; i++) same = strcmp(a->words[i], b->words[i]) == 0;
+    if (same) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "with %s the task has another vocabulary (%d words) or other labels than the "
+                    "run was trained with (%d words); train a run with it",
+                    what, b->vocab, a->vocab);
+}
+
+/* The run's task, or o->task, with the setting in the place of its own. */
+static int open_task(struct grid *g, const char *setting, lg_error *err)
+{
+    const struct lg__config *c = &g->run->config;
+    size_t key = setting ? strcspn(setting, "=") + 1 : 0;
+    const char **settings = calloc((size_t)c->setting_count + 1, sizeof *settings);
+    int n = 0, known = !setting;
+    if (!settings) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a task");
+    for (int i = 0; i < c->setting_count; i++) {
+        int replaced = setting && strncmp(c->settings[i], setting, key) == 0;
+        settings[n++] = replaced ? setting : c->settings[i];
+        known |= replaced;
+    }
+    if (!known) settings[n++] = setting; /* lg_task_new says what is wrong with it */
+    const char *name = g->o->task ? g->o->task : c->task;
+    g->task = lg_task_new(name, settings, n, err);
+    free(settings);
+    return g->task ? check_words(g, setting ? setting : name, err) : LG_ERROR_ARGUMENT;
+}
+
+static int check_setting(const char *text, lg_error *err)
+{
+    if (strlen(text) < sizeof((lg_run_cell *)0)->setting) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT, "\"%.40s..\" is too long; take a shorter name", text);
+}
+
+/* The grid of every setting: checks them, or makes them. */
+static int run_settings(struct grid *g, int check, lg_error *err)
+{
+    const lg_eval_options *o = g->o;
+    int count = o->setting_count ? o->setting_count : 1, own = !o->setting_count && !o->task, e = 0;
+    for (int i = 0; i < count && !e; i++) {
+        const char *setting = o->setting_count ? o->settings[i] : NULL;
+        const char *name = setting ? setting : o->task ? o->task : "";
+        g->task = g->run->task;
+        e = check_setting(name, err);
+        if (!e && !own) e = open_task(g, setting, err);
+        if (!e) e = run_task(g, name, check, err);
+        if (g->task != g->run->task) lg_task_free(g->task);
+    }
+    return e;
+}
+
+int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *err)
+{
+    struct grid g = {.run = r, .o = o};
+    lg_example_init(&g.example);
+    int e = 0;
+    if (o->predicted == 1 && !r->predicts)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%s has no ID heads, so there are no predicted IDs; ask for given ones",
+                     o->folder);
+    if (!e) e = run_settings(&g, 1, err);
+    lg_example_clear(&g.example);
+    return e;
+}
+
+int lg__run_grid(struct lg__run *r, const lg_eval_options *o, int64_t step, lg_store *s,
+                 int64_t number, lg_error *err)
+{
+    struct grid g = {.run = r, .o = o, .store = s, .number = number, .step = step};
+    g.samples = o->samples ? o->samples : r->config.eval_samples;
+    lg_example_init(&g.example);
+    int e = run_settings(&g, 0, err);
+    lg_example_clear(&g.example);
+    return e;
+}
+
+int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err)
+{
+    lg_error own;
+    struct lg__run r = {0};
+    lg_store *s = NULL;
+    int64_t step = 0, number = 0;
+    if (!err) err = &own;
+    int e = lg__run_open_folder(&r, o->folder, &step, warning, err);
+    if (!e) e = lg__run_check_grid(&r, o, err);
+    if (!e && o->store && !(s = lg_store_open(o->store, 1, err))) e = LG_ERROR_SYSTEM;
+    if (!e) e = lg__run_register(&r, o->folder, s, &number, err);
+    if (!e) e = lg__run_grid(&r, o, step, s, number, err);
+    lg_store_close(s);
+    lg__run_close(&r);
+    return e;
+}

@@ -1,0 +1,60 @@
+/* run.h: a run's folder, opened: its config, task, scheme and model. */
+#ifndef LG_LAB_RUN_H
+#define LG_LAB_RUN_H
+
+#include "lab/config.h"
+#include "lengthen_lab.h"
+
+/* Of the examples: training, its drawn IDs, tests, early stop. */
+enum { LG__STREAM_TRAIN = 1, LG__STREAM_IDS, LG__STREAM_TEST, LG__STREAM_STOP };
+
+enum { LG__RUN_ID = 17 }; /* letters of a run's ID, with the 0 */
+
+struct lg__run {
+    struct lg__config config;
+    char id[LG__RUN_ID];
+    lg_task *task;
+    lg_scheme scheme;
+    lg_model_config model_config;
+    lg_train_options options;
+    lg_model *model;
+    int predicts;     /* whether it has heads that predict IDs */
+    char remark[512]; /* what the user should know of this config, or "" */
+};
+
+/* Starts from {0}. The config is read, and everything is made but for the weights. */
+int lg__run_open(struct lg__run *r, const char *config, const char *const *sets, int count,
+                 lg_error *err);
+/* A run that is there: its config from the folder, its weights from the newest checkpoint, *step
+ * is that one's. */
+int lg__run_open_folder(struct lg__run *r, const char *folder, int64_t *step, lg_error *warning,
+                        lg_error *err);
+void lg__run_close(struct lg__run *r);
+/* The step of a checkpoint, with which its note begins. */
+int lg__run_note_step(const char *note, int64_t *step, lg_error *err);
+
+/* Whether the folder may be this run's: it must hold none (LG_RUN_NEW), this one (LG_RUN_RESUME),
+ * or either; *there is 1 if it holds this one. Nothing is written. */
+int lg__run_check_folder(struct lg__run *r, const char *folder, int resume, int *there,
+                         lg_error *err);
+/* Takes it: makes the folder, locks it (only one process trains a run at a time; *lock is closed
+ * with close(), or by the end of the process) and writes the config if there is none. */
+int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int *there, int *lock,
+                         lg_error *err);
+int lg__run_is_locked(const char *folder);
+/* The ID in a folder's config.yaml; "" if it holds no run. */
+void lg__run_id(const char *folder, char id[LG__RUN_ID]);
+
+/* FOLDER/NAME. */
+int lg__run_path(char *path, size_t size, const char *folder, const char *name, lg_error *err);
+/* The run's row in the store; NULL: *number is 0. */
+int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, int64_t *number,
+                     lg_error *err);
+
+/* Whether every cell of the options (or of the config) can be made: nothing is written. */
+int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *err);
+/* The grid of the options (or of the config) with the weights that the run has now. */
+int lg__run_grid(struct lg__run *r, const lg_eval_options *o, int64_t step, lg_store *s,
+                 int64_t number, lg_error *err);
+
+#endif

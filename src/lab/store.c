@@ -1,0 +1,625 @@
+/* store.c: runs, metrics and cells in one SQLite file. WAL mode, so that one process writes while
+ * others read; every write is one transaction that is synced before the call returns. */
+#include "lab/store.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lab/run.h"
+
+struct lg_store {
+    sqlite3 *db;
+    char *file;
+};
+
+static int patience = 60000; /* milliseconds */
+static int kill_at = -1;
+
+void lg__store_patience(int milliseconds) { patience = milliseconds; }
+void lg__store_kill_at(int n) { kill_at = n; }
+
+/* ---- The schema: each script brings a store from one version to the next -------------------- */
+
+static const char *const scripts[] = {
+    "CREATE TABLE runs("
+    "  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, folder TEXT NOT NULL,"
+    "  state TEXT NOT NULL, error TEXT NOT NULL, task TEXT NOT NULL, positions TEXT NOT NULL,"
+    "  unit TEXT NOT NULL, config TEXT NOT NULL, machine TEXT NOT NULL, seed INTEGER NOT NULL,"
+    "  step INTEGER NOT NULL, steps INTEGER NOT NULL, parameters INTEGER NOT NULL,"
+    "  length INTEGER NOT NULL, sparsity INTEGER NOT NULL,"
+    "  created REAL NOT NULL, updated REAL NOT NULL);"
+    "CREATE TABLE metrics("
+    "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
+    "  loss REAL NOT NULL, id_loss REAL NOT NULL, accuracy REAL NOT NULL,"
+    "  id_accuracy REAL NOT NULL, lr REAL NOT NULL, tokens INTEGER NOT NULL, gflop REAL NOT NULL,"
+    "  length INTEGER NOT NULL, sparsity INTEGER NOT NULL, PRIMARY KEY(run, step)) WITHOUT ROWID;"
+    "CREATE TABLE evals("
+    "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
+    "  setting TEXT NOT NULL, length INTEGER NOT NULL, sparsity INTEGER NOT NULL,"
+    "  predicted INTEGER NOT NULL, samples INTEGER NOT NULL, exact INTEGER NOT NULL,"
+    "  tokens REAL NOT NULL, answer_tokens INTEGER NOT NULL, tokens_right INTEGER NOT NULL,"
+    "  ids INTEGER NOT NULL, ids_right INTEGER NOT NULL, first_least INTEGER NOT NULL,"
+    "  first_median INTEGER NOT NULL, first_in TEXT NOT NULL, taught_samples INTEGER NOT NULL,"
+    "  taught_exact INTEGER NOT NULL, taught_tokens INTEGER NOT NULL,"
+    "  taught_tokens_right INTEGER NOT NULL, taught_ids INTEGER NOT NULL,"
+    "  taught_ids_right INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,"
+    "  seconds REAL NOT NULL, machine TEXT NOT NULL, created REAL NOT NULL,"
+    "  PRIMARY KEY(run, step, setting, sparsity, predicted, length, samples)) WITHOUT ROWID;",
+};
+enum { VERSION = sizeof scripts / sizeof *scripts };
+
+/* ---- Talking to SQLite ---------------------------------------------------------------------- */
+
+/* What SQLite says, with the remedy. */
+static int fail(const lg_store *s, lg_error *err)
+{
+    int code = sqlite3_errcode(s->db) & 0xff;
+    const char *remedy = "the rows were not written; what was saved before is unharmed";
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+        remedy = "another program has held it for too long: end that one, or use another store "
+                 "(--store)";
+    else if (code == SQLITE_FULL)
+        remedy = "make room on the disk; what was saved before is unharmed";
+    else if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        remedy = "it is no store, or was damaged: name another file (--store)";
+    else if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_PERM)
+        remedy = "name a file in a folder that can be written to (--store)";
+    return lg__fail(err, LG_ERROR_SYSTEM, "the store %s: %s; %s", s->file, sqlite3_errmsg(s->db),
+                    remedy);
+}
+
+static int execute(lg_store *s, const char *sql, lg_error *err)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, err);
+}
+
+static int begin(lg_store *s, lg_error *err) { return execute(s, "BEGIN IMMEDIATE", err); }
+
+/* Ends the transaction: commits if e is 0, else undoes it. Returns e, or what went wrong. */
+static int end(lg_store *s, int e, lg_error *err)
+{
+    if (!e && kill_at >= 0 && kill_at-- == 0) raise(SIGKILL);
+    if (!e) e = execute(s, "COMMIT", err);
+    if (e && !sqlite3_get_autocommit(s->db)) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return e;
+}
+
+/* A statement whose parameters are bound by the letters of `types`: i int64_t, r double, t text. */
+static sqlite3_stmt *prepare(lg_store *s, lg_error *err, const char *sql, const char *types, ...)
+{
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) {
+        fail(s, err);
+        return NULL;
+    }
+    va_list args;
+    va_start(args, types);
+    int bad = 0;
+    for (int i = 1; *types; types++, i++) {
+        if (*types == 'i')
+            bad |= sqlite3_bind_int64(q, i, va_arg(args, int64_t));
+        else if (*types == 'r')
+            bad |= sqlite3_bind_double(q, i, va_arg(args, double));
+        else
+            bad |= sqlite3_bind_text(q, i, va_arg(args, const char *), -1, SQLITE_TRANSIENT);
+    }
+    va_end(args);
+    if (!bad) return q;
+    fail(s, err);
+    sqlite3_finalize(q);
+    return NULL;
+}
+
+/* Runs a statement that gives no rows and ends it; NULL (from prepare) fails. */
+static int finish(lg_store *s, sqlite3_stmt *q, lg_error *err)
+{
+    if (!q) return LG_ERROR_SYSTEM;
+    int e = sqlite3_step(q) == SQLITE_DONE ? 0 : fail(s, err);
+    sqlite3_finalize(q);
+    return e;
+}
+
+/* The next row: 1; 0 at the end; negative: err. */
+static int next(lg_store *s, sqlite3_stmt *q, lg_error *err)
+{
+    int code = sqlite3_step(q);
+    return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : fail(s, err);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Who wrote a row. */
+static const char *machine(char line[200])
+{
+    char host[100] = "";
+    gethostname(host, sizeof host - 1);
+    snprintf(line, 200, "lengthen %s, %s, %d cores, %s", lg_version(), lg_isa(), lg_cores(), host);
+    return line;
+}
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static int get_version(lg_store *s, int *version, lg_error *err)
+{
+    sqlite3_stmt *q =
+        prepare(s, err, "SELECT count(*) FROM sqlite_master WHERE name = 'schema_version'", "");
+    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    int has = e > 0 && sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    *version = 0;
+    if (e < 0 || !has) return e < 0 ? e : 0;
+    q = prepare(s, err, "SELECT max(version) FROM schema_version", "");
+    e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    if (e > 0) *version = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    return e < 0 ? e : 0;
+}
+
+/* All missing scripts in one transaction: another process may be doing the same. */
+static int migrate(lg_store *s, const char *const *script, int count, lg_error *err)
+{
+    int version, e = get_version(s, &version, err);
+    if (!e && version > count)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "the store %s has version %d, and this program knows up to %d; use a newer "
+                     "lengthen, or another store (--store)",
+                     s->file, version, count);
+    if (e || version == count) return e;
+    if ((e = begin(s, err))) return e;
+    e = execute(s, "CREATE TABLE IF NOT EXISTS schema_version(version INTEGER NOT NULL)", err);
+    if (!e) e = get_version(s, &version, err);
+    for (int i = version; i < count && !e; i++) {
+        e = execute(s, script[i], err);
+        if (!e)
+            e = finish(s,
+                       prepare(s, err, "INSERT INTO schema_version VALUES(?)", "i", (int64_t)i + 1),
+                       err);
+    }
+    return end(s, e, err);
+}
+
+/* WAL is set by a write; while another process does the same, SQLite does not wait by itself. */
+static int set_wal(lg_store *s, lg_error *err)
+{
+    int e = -1;
+    for (int waited = 0; e && waited <= patience; waited += 20) {
+        e = execute(s, "PRAGMA journal_mode=WAL", err);
+        if (!e || (sqlite3_errcode(s->db) & 0xff) != SQLITE_BUSY) break;
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+    }
+    return e;
+}
+
+static int open_file(lg_store *s, const char *file, int create, lg_error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+    if (!(s->file = strdup(file)))
+        return lg__fail(err, LG_ERROR_MEMORY, "no memory for the store; end other programs");
+    if (!create && access(file, F_OK) != 0)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "there is no store %s; train a run first, or name the file with --store or "
+                        "LENGTHEN_STORE",
+                        file);
+    if (sqlite3_open_v2(file, &s->db, flags, NULL) != SQLITE_OK) return fail(s, err);
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, patience);
+    int e = set_wal(s, err);
+    return e ? e : execute(s, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON", err);
+}
+
+lg_store *lg_store_open(const char *file, int create, lg_error *err)
+{
+    lg_store *s = calloc(1, sizeof *s);
+    if (!s) {
+        lg__fail(err, LG_ERROR_MEMORY, "no memory for the store; end other programs");
+        return NULL;
+    }
+    int e = open_file(s, file, create, err);
+    if (!e) e = migrate(s, scripts, VERSION, err);
+    if (!e) return s;
+    lg_store_close(s);
+    return NULL;
+}
+
+int lg__store_migrate(const char *file, const char *const *script, int count, lg_error *err)
+{
+    lg_store s = {0};
+    int e = open_file(&s, file, 1, err);
+    if (!e) e = migrate(&s, script, count, err);
+    sqlite3_close(s.db);
+    free(s.file);
+    return e;
+}
+
+void lg_store_close(lg_store *s)
+{
+    if (!s) return;
+    sqlite3_close(s->db);
+    free(s->file);
+    free(s);
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------- */
+
+int lg__store_register(lg_store *s, const lg_store_run *r, int64_t *number, lg_error *err)
+{
+    char line[200];
+    int e = begin(s, err);
+    if (e) return e;
+    e = finish(
+        s,
+        prepare(s, err,
+                "INSERT INTO runs(id, folder, state, error, task, positions, unit, config,"
+                " machine, seed, step, steps, parameters, length, sparsity, created, updated)"
+                " VALUES(?1, ?2, ?3, '', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+                " ?15, ?15) ON CONFLICT(id) DO UPDATE SET folder = ?2",
+                "tttttttt"
+                "iiiiii"
+                "r",
+                r->id, r->folder, r->state, r->task, r->positions, r->unit, r->config,
+                machine(line), r->seed, r->step, r->steps, r->parameters, (int64_t)r->length,
+                (int64_t)r->sparsity, now()),
+        err);
+    sqlite3_stmt *q =
+        e ? NULL : prepare(s, err, "SELECT number FROM runs WHERE id = ?", "t", r->id);
+    if (!e) e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    if (e > 0) *number = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return end(s, e > 0 ? 0 : e, err);
+}
+
+int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
+                    lg_error *err)
+{
+    int e = begin(s, err);
+    if (e) return e;
+    e = finish(s,
+               prepare(s, err, "UPDATE runs SET state = ?, error = ?, updated = ? WHERE number = ?",
+                       "ttri", state, error ? error : "", now(), number),
+               err);
+    return end(s, e, err);
+}
+
+int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, int count,
+                        lg_error *err)
+{
+    int e = count ? begin(s, err) : 0;
+    if (e || !count) return e;
+    for (int i = 0; i < count && !e; i++) {
+        const lg_run_step *r = &rows[i];
+        e = finish(s,
+                   prepare(s, err, "INSERT OR REPLACE INTO metrics VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+                           "iirrrrririi", number, r->step, r->loss, r->id_loss, r->accuracy,
+                           r->id_accuracy, r->lr, r->tokens, r->gflop, (int64_t)r->length,
+                           (int64_t)r->sparsity),
+                   err);
+    }
+    if (!e)
+        e = finish(s,
+                   prepare(s, err, "UPDATE runs SET step = ?, updated = ? WHERE number = ?", "iri",
+                           rows[count - 1].step, now(), number),
+                   err);
+    return end(s, e, err);
+}
+
+int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err)
+{
+    int e = begin(s, err);
+    if (e) return e;
+    e = finish(
+        s, prepare(s, err, "DELETE FROM metrics WHERE run = ? AND step > ?", "ii", number, step),
+        err);
+    if (!e)
+        e = finish(
+            s, prepare(s, err, "DELETE FROM evals WHERE run = ? AND step > ?", "ii", number, step),
+            err);
+    if (!e)
+        e = finish(s,
+                   prepare(s, err, "UPDATE runs SET step = ? WHERE number = ?", "ii", step, number),
+                   err);
+    sqlite3_stmt *q =
+        e ? NULL : prepare(s, err, "SELECT count(*) FROM metrics WHERE run = ?", "i", number);
+    if (!e) e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    if (e > 0) *steps = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return end(s, e > 0 ? 0 : e, err);
+}
+
+int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_error *err)
+{
+    char tenths[10 * 12] = "", line[200];
+    const lg_score *g = &c->score, *t = &c->taught;
+    for (int i = 0, n = 0; i < 10; i++)
+        n += snprintf(tenths + n, sizeof tenths - (size_t)n, "%s%d", i ? " " : "", g->first_in[i]);
+    int e = begin(s, err);
+    if (e) return e;
+    e = finish(s,
+               prepare(s, err,
+                       "INSERT OR REPLACE INTO evals VALUES"
+                       "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                       "iitiiiii"
+                       "riiii"
+                       "iit"
+                       "iiiiii"
+                       "rrr"
+                       "tr",
+                       number, c->step, c->setting, (int64_t)c->length, (int64_t)c->sparsity,
+                       (int64_t)c->predicted, (int64_t)g->samples, (int64_t)g->exact, c->tokens,
+                       g->tokens, g->right, g->ids, g->ids_right, (int64_t)g->first_least,
+                       (int64_t)g->first_median, tenths, (int64_t)t->samples, (int64_t)t->exact,
+                       t->tokens, t->right, t->ids, t->ids_right, c->low, c->high, c->seconds,
+                       machine(line), now()),
+               err);
+    return end(s, e, err);
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+#define CELL_COLUMNS                                                                               \
+    "step, setting, length, sparsity, predicted, samples, exact, tokens, answer_tokens,"           \
+    " tokens_right, ids, ids_right, first_least, first_median, first_in, taught_samples,"          \
+    " taught_exact, taught_tokens, taught_tokens_right, taught_ids, taught_ids_right, low, high,"  \
+    " seconds"
+
+static const char *text(sqlite3_stmt *q, int i)
+{
+    const unsigned char *t = sqlite3_column_text(q, i);
+    return t ? (const char *)t : "";
+}
+
+static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
+{
+    lg_score *g = &c->score, *t = &c->taught;
+    *c = (lg_run_cell){.kept = 1};
+    c->step = sqlite3_column_int64(q, 0);
+    snprintf(c->setting, sizeof c->setting, "%s", text(q, 1));
+    c->length = sqlite3_column_int(q, 2);
+    c->sparsity = sqlite3_column_int(q, 3);
+    c->predicted = sqlite3_column_int(q, 4);
+    g->samples = sqlite3_column_int(q, 5);
+    g->exact = sqlite3_column_int(q, 6);
+    c->tokens = sqlite3_column_double(q, 7);
+    g->tokens = sqlite3_column_int64(q, 8);
+    g->right = sqlite3_column_int64(q, 9);
+    g->ids = sqlite3_column_int64(q, 10);
+    g->ids_right = sqlite3_column_int64(q, 11);
+    g->first_least = sqlite3_column_int(q, 12);
+    g->first_median = sqlite3_column_int(q, 13);
+    char *at = (char *)(uintptr_t)text(q, 14);
+    for (int i = 0; i < 10; i++) g->first_in[i] = (int)strtol(at, &at, 10);
+    t->samples = sqlite3_column_int(q, 15);
+    t->exact = sqlite3_column_int(q, 16);
+    t->tokens = sqlite3_column_int64(q, 17);
+    t->right = sqlite3_column_int64(q, 18);
+    t->ids = sqlite3_column_int64(q, 19);
+    t->ids_right = sqlite3_column_int64(q, 20);
+    c->low = sqlite3_column_double(q, 21);
+    c->high = sqlite3_column_double(q, 22);
+    c->seconds = sqlite3_column_double(q, 23);
+}
+
+int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
+                       int *found, lg_error *err)
+{
+    sqlite3_stmt *q =
+        prepare(s, err,
+                "SELECT " CELL_COLUMNS " FROM evals WHERE run = ? AND step = ? AND setting = ? AND"
+                " length = ? AND sparsity = ? AND predicted = ? AND samples = ? AND"
+                " taught_samples >= ?",
+                "iitiiiii", number, cell->step, cell->setting, (int64_t)cell->length,
+                (int64_t)cell->sparsity, (int64_t)cell->predicted, (int64_t)samples,
+                (int64_t)(taught ? samples : 0));
+    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    if (e > 0) read_cell(q, cell);
+    *found = e > 0;
+    sqlite3_finalize(q);
+    return e < 0 ? e : 0;
+}
+
+int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
+                   lg_error *err)
+{
+    /* Of a cell that was made with several numbers of samples, the one with the most. */
+    sqlite3_stmt *q = prepare(
+        s, err,
+        "SELECT " CELL_COLUMNS " FROM evals AS e WHERE run = ?1 AND (?2 = -2 OR step = CASE ?2 WHEN"
+        " -1 THEN (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND samples ="
+        " (SELECT max(samples) FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND"
+        " o.setting = e.setting AND o.sparsity = e.sparsity AND o.predicted = e.predicted AND"
+        " o.length = e.length) ORDER BY step, setting, predicted, sparsity, length",
+        "ii", number, step);
+    int e = q ? 1 : LG_ERROR_SYSTEM;
+    lg_run_cell cell;
+    while (e > 0 && (e = next(s, q, err)) > 0) {
+        read_cell(q, &cell);
+        each(context, &cell);
+    }
+    sqlite3_finalize(q);
+    return e;
+}
+
+int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *context, lg_error *err)
+{
+    sqlite3_stmt *q = prepare(
+        s, err,
+        "SELECT m.step, r.steps, loss, id_loss, accuracy, id_accuracy, lr, tokens, gflop, m.length,"
+        " m.sparsity FROM metrics AS m JOIN runs AS r ON r.number = m.run WHERE m.run = ?"
+        " ORDER BY m.step",
+        "i", number);
+    int e = q ? 1 : LG_ERROR_SYSTEM;
+    while (e > 0 && (e = next(s, q, err)) > 0) {
+        lg_run_step t = {.step = sqlite3_column_int64(q, 0),
+                         .steps = sqlite3_column_int64(q, 1),
+                         .loss = sqlite3_column_double(q, 2),
+                         .id_loss = sqlite3_column_double(q, 3),
+                         .accuracy = sqlite3_column_double(q, 4),
+                         .id_accuracy = sqlite3_column_double(q, 5),
+                         .lr = sqlite3_column_double(q, 6),
+                         .tokens = sqlite3_column_int64(q, 7),
+                         .gflop = sqlite3_column_double(q, 8),
+                         .length = sqlite3_column_int(q, 9),
+                         .sparsity = sqlite3_column_int(q, 10)};
+        if (!each(context, &t)) e = 0;
+    }
+    sqlite3_finalize(q);
+    return e;
+}
+
+#define RUN_COLUMNS                                                                                \
+    "number, id, folder, state, error, task, positions, unit, config, machine, seed, step, steps," \
+    " parameters, length, sparsity, created, updated"
+
+static lg_store_run read_run(sqlite3_stmt *q)
+{
+    lg_store_run r = {.number = sqlite3_column_int64(q, 0),
+                      .id = text(q, 1),
+                      .folder = text(q, 2),
+                      .state = text(q, 3),
+                      .error = text(q, 4),
+                      .task = text(q, 5),
+                      .positions = text(q, 6),
+                      .unit = text(q, 7),
+                      .config = text(q, 8),
+                      .machine = text(q, 9),
+                      .seed = sqlite3_column_int64(q, 10),
+                      .step = sqlite3_column_int64(q, 11),
+                      .steps = sqlite3_column_int64(q, 12),
+                      .parameters = sqlite3_column_int64(q, 13),
+                      .length = sqlite3_column_int(q, 14),
+                      .sparsity = sqlite3_column_int(q, 15),
+                      .created = sqlite3_column_double(q, 16),
+                      .updated = sqlite3_column_double(q, 17)};
+    if (strcmp(r.state, "training") == 0 && !lg__run_is_locked(r.folder)) r.state = "stopped";
+    return r;
+}
+
+int lg_store_runs(lg_store *s, lg_store_each *each, void *context, lg_error *err)
+{
+    sqlite3_stmt *q = prepare(s, err, "SELECT " RUN_COLUMNS " FROM runs ORDER BY number DESC", "");
+    int e = q ? 1 : LG_ERROR_SYSTEM;
+    while (e > 0 && (e = next(s, q, err)) > 0) {
+        lg_store_run r = read_run(q);
+        each(context, &r);
+    }
+    sqlite3_finalize(q);
+    return e;
+}
+
+/* Calls each for the runs that the condition finds with this text; their number, or negative. */
+static int find_by(lg_store *s, const char *condition, const char *what, lg_store_each *each,
+                   void *context, lg_error *err)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql, "SELECT count(*) OVER (), " RUN_COLUMNS " FROM runs WHERE %s",
+             condition);
+    sqlite3_stmt *q = prepare(s, err, sql, "t", what);
+    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM, count = 0;
+    if (e > 0) count = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    if (e < 0 || count != 1) return e < 0 ? e : count;
+    snprintf(sql, sizeof sql, "SELECT " RUN_COLUMNS " FROM runs WHERE %s", condition);
+    if (!(q = prepare(s, err, sql, "t", what))) return LG_ERROR_SYSTEM;
+    if ((e = next(s, q, err)) > 0) {
+        lg_store_run r = read_run(q);
+        each(context, &r);
+    }
+    sqlite3_finalize(q);
+    return e;
+}
+
+int lg_store_find(lg_store *s, const char *run, lg_store_each *each, void *context, lg_error *err)
+{
+    static const char *const ways[] = {"CAST(number AS TEXT) = ?1", "folder = ?1",
+                                       "substr(folder, -length(?1) - 1) = '/' || ?1",
+                                       "length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"};
+    char whole[PATH_MAX], id[LG__RUN_ID] = "";
+    int path = realpath(run, whole) != NULL;
+    if (path) lg__run_id(whole, id);
+    if (*id) { /* a folder that is there is the run that it holds, wherever it was made */
+        int n = find_by(s, "id = ?1", id, each, context, err);
+        if (n) return n < 0 ? n : 0;
+    }
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        int n = find_by(s, ways[i], i == 1 && path ? whole : run, each, context, err);
+        if (n == 1 || n < 0) return n < 0 ? n : 0;
+        if (n > 1)
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "\"%s\" may be one of %d runs in the store %s; give a number or a "
+                            "folder of `lengthen runs`",
+                            run, n, s->file);
+    }
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "\"%s\" is no run in the store %s; `lengthen runs` lists them", run, s->file);
+}
+
+/* ---- Deleting ---------------------------------------------------------------------------------- */
+
+struct doomed {
+    char folder[PATH_MAX], id[LG__RUN_ID];
+    int found;
+};
+
+static void keep_doomed(void *context, const lg_store_run *r)
+{
+    struct doomed *d = context;
+    d->found = 1;
+    snprintf(d->folder, sizeof d->folder, "%s", r->folder);
+    snprintf(d->id, sizeof d->id, "%s", r->id);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+/* What a run has written; anything else that lies in its folder stays, and so does the folder. */
+static int remove_folder(const char *folder, lg_error *err)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/checkpoint", folder);
+    int bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
+    snprintf(path, sizeof path, "%s/config.yaml", folder);
+    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
+    if (bad)
+        return lg__fail(err, LG_ERROR_SYSTEM, "%s could not be deleted: %s; its rows are kept",
+                        path, strerror(errno));
+    rmdir(folder);
+    return 0;
+}
+
+int lg_store_delete(lg_store *s, int64_t number, lg_error *err)
+{
+    struct doomed d = {0};
+    char name[32], id[LG__RUN_ID];
+    snprintf(name, sizeof name, "%lld", (long long)number);
+    int e = find_by(s, "CAST(number AS TEXT) = ?1", name, keep_doomed, &d, err);
+    if (e < 0) return e;
+    if (!d.found)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "there is no run %s in the store %s", name,
+                        s->file);
+    if (lg__run_is_locked(d.folder))
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "run %s is being trained in %s; stop that process first", name, d.folder);
+    lg__run_id(d.folder, id);
+    if (strcmp(id, d.id) == 0 && (e = remove_folder(d.folder, err)) < 0) return e;
+    if ((e = begin(s, err))) return e;
+    e = finish(s, prepare(s, err, "DELETE FROM runs WHERE number = ?", "i", number), err);
+    return end(s, e, err);
+}

@@ -1,0 +1,33 @@
+/* store.h: what the lab writes into the store; what everybody reads is in lengthen_lab.h. A call
+ * that returns 0 has put its rows on the disk; one that fails has changed nothing. */
+#ifndef LG_LAB_STORE_H
+#define LG_LAB_STORE_H
+
+#include "lengthen_lab.h"
+
+/* The run of r->id, new or known: number, state and times are the store's own. */
+int lg__store_register(lg_store *s, const lg_store_run *r, int64_t *number, lg_error *err);
+/* error NULL: "". */
+int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
+                    lg_error *err);
+/* Rows of steps; one that is there already is replaced, and the run is at the last one's step. */
+int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, int count,
+                        lg_error *err);
+/* Forgets what came after this step, which a resumed run makes again; *steps is how many of the
+ * steps up to it the store has. */
+int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err);
+int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_error *err);
+/* Fills the cell from a row of its step, setting, length, sparsity, predicted, with as many samples
+ * and, if taught is set, teacher-forced ones; *found is 0 if there is none. */
+int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
+                       int *found, lg_error *err);
+
+/* For tests: the process is killed (SIGKILL) before the n-th commit from now, 0 is the next. n < 0:
+ * it is not. */
+void lg__store_kill_at(int n);
+/* For tests: brings a file to the version `count` by the scripts that it has not seen yet. */
+int lg__store_migrate(const char *file, const char *const *scripts, int count, lg_error *err);
+/* For tests: how long to wait for another process that writes, in milliseconds. */
+void lg__store_patience(int milliseconds);
+
+#endif
