@@ -244,9 +244,13 @@ static int read_content(const char *folder, const struct entry *e, struct conten
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 
-static atomic_int stop_at = -1;
+static atomic_int stop_at = -1, stop_kills;
 
-void lg__checkpoint_stop_at(int n) { atomic_store(&stop_at, n < 0 ? -1 : n); }
+void lg__checkpoint_stop_at(int n, int kill)
+{
+    atomic_store(&stop_kills, kill);
+    atomic_store(&stop_at, n < 0 ? -1 : n);
+}
 
 /* A point at which a test may let the save die. */
 static int dies(void)
@@ -254,6 +258,7 @@ static int dies(void)
     int n = atomic_load(&stop_at);
     if (n < 0) return 0;
     atomic_store(&stop_at, n - 1);
+    if (n == 0 && atomic_load(&stop_kills)) raise(SIGKILL);
     return n == 0 ? DIED : 0;
 }
 

@@ -29,9 +29,9 @@ int lg__checkpoint_load(const char *folder, lg_model *m, lg_trainer *t, char **n
                         lg_error *warning, lg_error *err);
 
 /* For tests: the next save dies at the n-th (0 is the first) of its dangerous points and returns
- * at once, leaving all behind as `kill -9` would. The points: of each of the three files, opened,
+ * at once, leaving all behind as `kill -9` would; kill 1: the process is killed there. The points: of each of the three files, opened,
  * half written (several), not yet synced; before the rename; between the two renames of a
  * replacement; after the rename; before each removal, and in its midst. n < 0: none. */
-void lg__checkpoint_stop_at(int n);
+void lg__checkpoint_stop_at(int n, int kill);
 
 #endif

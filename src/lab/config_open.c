@@ -66,6 +66,11 @@ static int check_sparsities(const struct lg__config *c, const lg_task_shape *sha
                         shape->info->name,
                         c->sparsity[1] || list->count ? "set it to auto"
                                                       : "set it to length or none");
+    if (grows && !c->sparsity[1])
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "train.curriculum is to grow the sparsity, but train.sparsity is auto; give "
+            "its range, as in [1, 8]");
     if (c->sparsity[1])
         e = within("train.sparsity", c->sparsity[0], c->sparsity[1], shape->sparsity_least,
                    shape->sparsity_most, shape->info, what, err);
@@ -73,6 +78,15 @@ static int check_sparsities(const struct lg__config *c, const lg_task_shape *sha
         e = within("eval.sparsities", list->at[i], list->at[i], shape->sparsity_least,
                    shape->sparsity_most, shape->info, what, err);
     return e;
+}
+
+static int check_curriculum(const struct lg__config *c, lg_error *err)
+{
+    if (!c->curriculum_steps || c->curriculum != LG__CURRICULUM_NONE) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "train.curriculum_steps is %d, but train.curriculum is none; say what is to "
+                    "grow, or set the steps to 0",
+                    c->curriculum_steps);
 }
 
 /* The shortest and the longest example of training: a sparsity may not fit a length. */
@@ -99,8 +113,8 @@ static int try_ends(const struct lg__config *c, lg_task *t, lg_error *err)
 static int check_task(const struct lg__config *c, lg_task *t, lg_error *err)
 {
     const lg_task_shape *shape = lg_task_get_shape(t);
-    int e;
-    if (strcmp(shape->info->family, "own data") == 0) return 0;
+    int e = check_curriculum(c, err);
+    if (e || strcmp(shape->info->family, "own data") == 0) return e;
     if ((e = check_lengths(c, shape, err)) || (e = check_sparsities(c, shape, err))) return e;
     return try_ends(c, t, err);
 }

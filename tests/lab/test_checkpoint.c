@@ -60,7 +60,7 @@ static int open_folder(void **state)
 static int close_folder(void **state)
 {
     (void)state;
-    lg__checkpoint_stop_at(-1);
+    lg__checkpoint_stop_at(-1, 0);
     lg__alloc_fail_after(-1);
     empty(top);
     return rmdir(top);
@@ -651,9 +651,9 @@ static int die(struct pair *p, int n, int k, int64_t step, int keep)
 {
     lg_error err = {0};
     set_state(p, k, step);
-    lg__checkpoint_stop_at(n);
+    lg__checkpoint_stop_at(n, 0);
     int e = lg__checkpoint_save(folder, p->m, p->t, "n", keep, &err);
-    lg__checkpoint_stop_at(-1);
+    lg__checkpoint_stop_at(-1, 0);
     if (e && !strstr(err.text, "stopped by a test")) fail_msg("%s", err.text);
     return e != 0;
 }

@@ -186,6 +186,7 @@ GET(get_groups, x->o.groups)
 GET(get_length, c->length[0] * 100 + c->length[1])
 GET(get_sparsity, c->sparsity[0] * 100 + c->sparsity[1])
 GET(get_curriculum, c->curriculum)
+GET(get_curriculum_steps, c->curriculum_steps)
 GET(get_checkpoint, c->checkpoint_every)
 GET(get_keep, c->keep)
 GET(get_stop, c->stop_at)
@@ -241,6 +242,7 @@ static const struct effect effects[] = {
     {"train.length", "[6, 16]", 616, get_length},
     {"train.sparsity", "[2, 4]", 204, get_sparsity},
     {"train.curriculum", "both", LG__CURRICULUM_BOTH, get_curriculum},
+    {"train.curriculum_steps", "300", 300, get_curriculum_steps},
     {"train.checkpoint_every", "30", 30, get_checkpoint},
     {"train.keep", "4", 4, get_keep},
     {"train.stop_at", "0.99", 0.99, get_stop},
@@ -578,6 +580,10 @@ static const struct refusal refusals[] = {
       "take span full"),
     R(OK, "train.sparsity=[1, 2]", "@: ", "train.sparsity is set", "has no sparsity", "auto"),
     R(OK, "train.curriculum=sparsity", "@: ", "train.curriculum", "length or none"),
+    R(OK, "train.curriculum_steps=300", "@: ", "train.curriculum_steps",
+      "train.curriculum is none"),
+    R("task: {name: variable-assignment}\n", "train.curriculum=sparsity", "@: ", "sparsity is auto",
+      "give its range"),
     R("task: {name: sort}\n", "eval.lengths=[200]", "@: ", "eval.lengths has 200", "task sort",
       "1..100"),
     R("task: {name: flip-flop}\n", NULL, "@: ", "train.length has 1", "2.."),

@@ -1,9 +1,7 @@
-/* test_run.c: a run from its config to its checkpoints. Stopped or killed at any step and resumed,
- * it must end with the same bytes as one that never was; a folder is never taken for another run. */
-#include <signal.h>
+/* test_run.c: a run from its config to its checkpoints. Stopped at any step and resumed, it must
+ * end with the same bytes as one that never was; a folder is never taken for another run. Kills
+ * are in test_kills.c. */
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lab/training.h"
@@ -134,49 +132,6 @@ static void a_stopped_run_ends_with_the_same_bytes(void **state)
         assert_int_equal(done, 1);
         same_bytes(o.folder, in_home("whole"));
     }
-}
-
-/* kill -9 at times drawn over the run, which saves after every step. */
-static void a_killed_run_ends_with_the_same_bytes(void **state)
-{
-    (void)state;
-    static const char *const sets[] = {"train.checkpoint_every=1"};
-    lg_rng r;
-    lg_rng_init(&r, 1, 0, 0);
-    lg_run_options o = options("killed", 1, sets, 1);
-    int kills = 0, done = 0;
-    for (int tries = 0; tries < 200 && !done; tries++) {
-        struct stat st;
-        char path[300];
-        snprintf(path, sizeof path, "%s/config.yaml", o.folder);
-        o.resume = stat(path, &st) == 0;
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            int finished;
-            lg_error err;
-            int code = lg_run_train(&o, &finished, &err);
-            if (code) fprintf(stderr, "%s\n", err.text);
-            _exit(code ? 1 : 0);
-        }
-        struct timespec wait = {0, 1000000 + (long)lg_rng_below(&r, 15000000)};
-        if (kills < 12) {
-            nanosleep(&wait, NULL);
-            kill(child, SIGKILL);
-        }
-        int status;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        kills += WIFSIGNALED(status);
-        done = WIFEXITED(status);
-        if (done) assert_int_equal(WEXITSTATUS(status), 0);
-    }
-    assert_int_equal(done, 1);
-    lg_run_options whole = options("saved-each", 1, sets, 1);
-    lg_error err = {0};
-    must(lg_run_train(&whole, &done, &err), &err);
-    same_bytes(o.folder, whole.folder);
-    same_bytes(o.folder, in_home("whole")); /* saving does not change what is learned */
-    print_message("killed %d times\n", kills);
 }
 
 static void refused(const lg_run_options *o, const char *what, const char *remedy)
@@ -362,7 +317,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_run_ends_with_the_same_bytes),
-        cmocka_unit_test(a_killed_run_ends_with_the_same_bytes),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_grid_has_every_cell_that_can_be),
         cmocka_unit_test(intervals_are_wilsons),
