@@ -48,16 +48,16 @@ test-tsan: ## the unit tests under ThreadSanitizer
 	@fixed="setarch $$(uname -m) -R"; $$fixed true 2>/dev/null || fixed=; \
 		$(call run_tests,build-tsan,$$fixed)
 
-demo: ## install what is missing, build, run the main job
+demo: ## install what is missing, build, run the main job; the figure goes to build/demo.svg
 	@scripts/need build
+	@scripts/need --optional plot
 	@$(call compile,release,build,,--target lengthen)
-	@build/lengthen demo
+	@build/lengthen demo $$(command -v gnuplot >/dev/null && echo --plot build/demo.svg)
 
 picture: ## make the README's picture again: docs/demo.svg, from the demo's own numbers
 	@scripts/need build plot
 	@$(call compile,release,build,,--target lengthen)
-	@build/lengthen demo --json >build/demo.jsonl
-	@gnuplot -e "jsonl='build/demo.jsonl'; out='docs/demo.svg'" docs/demo.gp
+	@build/lengthen demo --plot docs/demo.svg
 
 bench: ## build and measure; installs the BLAS libraries that give this machine's peak
 	@scripts/need build

@@ -75,7 +75,12 @@ struct lg_run_cell {
     lg_score taught;      /* teacher-forced; samples 0: not asked for */
     double low, high;     /* 95% Wilson interval of score.exact / score.samples */
     double seconds;
-    int kept; /* 1: it was in the store already */
+    int kept;         /* 1: it was in the store already */
+    int index, count; /* this one, from 0, of how many */
+    /* Of the run: the unit of length, the shortest and the longest and the densest examples of
+     * training. What is pointed at lives until the callback returns. */
+    const char *unit;
+    int trained_least, trained_length, trained_sparsity;
 };
 
 typedef struct lg_eval_options {
@@ -100,6 +105,99 @@ typedef struct lg_eval_options {
  * length) are left out. */
 int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err);
 
+/* ---- Probing ------------------------------------------------------------------------------- */
+
+/* How many earlier tokens a prediction of a run depends on. A token is left out of the input of
+ * every layer; the others keep their IDs. */
+typedef struct lg_probe_options {
+    const char *folder; /* of the run */
+    const char *task;   /* another task with the same vocabulary (a test file), or NULL */
+    int length[2];      /* of the examples, lo and hi; 0, 0: the longest of training */
+    int sparsity;       /* 0: the task's own range */
+    int predictions;    /* one of each example */
+    int keep_last;      /* tokens that are never left out, the one that predicts among them; >= 1 */
+    int keep_first;     /* 1: nor is the first one */
+    double epsilon;     /* nats: the loss may rise by this much */
+    double least;       /* nats: a prediction depends on the context if it rises by this much when
+                            only what is never left out remains */
+    int threads;        /* 0: all cores */
+} lg_probe_options;
+/* 100 predictions, the last 4 tokens and the first kept, epsilon 0.1, least 0.5. */
+lg_probe_options lg_probe_options_default(void);
+
+typedef struct lg_probe_result {
+    int predictions, dependent; /* looked at; those that depend on the context */
+    double loss;                /* of all predictions, with all tokens, on average */
+    /* Over the dependent ones. k: the least number with which the k most influential tokens (those
+     * whose absence raises the loss most) give the loss of all up to epsilon. matter: tokens whose
+     * absence alone raises it by epsilon, or changes the likeliest token. */
+    int tokens_median; /* earlier tokens */
+    int k_median, k_90;
+    int matter_median, matter_90;
+} lg_probe_result;
+int lg_probe(const lg_probe_options *o, lg_probe_result *r, lg_error *err);
+
+/* ---- Generating --------------------------------------------------------------------------- */
+
+/* One token of a text: of the prompt, or generated. */
+typedef struct lg_run_token {
+    int64_t example; /* from 0 */
+    int at;          /* its place in the text, from 0 */
+    int generated;   /* 0: of the prompt */
+    int32_t token;
+    const char *word;
+    int levels;
+    int32_t id[LG_LEVELS]; /* that it has; LG_ABSENT: none at this level */
+    double p;              /* that the model gives it, at temperature 1; of the prompt: 0 */
+    /* What the right answer has here, for generated tokens: LG_NONE (and NULL) where that is not
+     * known, or has ended. */
+    int32_t expected, expected_id[LG_LEVELS];
+    const char *expected_word;
+} lg_run_token;
+
+/* A whole text, told after its last token. */
+typedef struct lg_run_answer {
+    int64_t example, step; /* step: of the weights */
+    const char *task, *unit;
+    int length, sparsity; /* of an example of the task; of a prompt that was given: 0 */
+    int predicted;        /* whether IDs were predicted */
+    int levels;
+    const char *level[LG_LEVELS]; /* names of coupled levels, or NULL */
+    int prompt, tokens;           /* of the prompt, and generated */
+    int ended;                    /* 1: by the stop token, or as long as every answer is */
+    int known;                    /* 1: the right answer is */
+    int right;                    /* tokens that it has; 0: not known */
+    int exact;                    /* as in lg_score; 0 where the right answer is not known */
+    int wrong;                    /* the first wrong token of the answer, from 1; 0: none */
+    int wrong_ids;                /* predicted IDs that are not the rule's */
+    const char *expected, *got;   /* at `wrong`: the words; expected NULL: the end */
+} lg_run_answer;
+
+/* What is pointed at lives until lg_run_generate returns. */
+typedef void lg_run_told(void *context, const lg_run_token *t);
+typedef void lg_run_answered(void *context, const lg_run_answer *a);
+
+typedef struct lg_generate_options {
+    const char *folder;
+    const char *prompt; /* words between spaces (needless where every word of the vocabulary is one
+                           letter); NULL: fresh examples of the task */
+    /* IDs of the prompt, "2 3 4 1", levels between ';', - for none. NULL: those of the examples
+     * with such a prompt, where they agree; else it is refused. */
+    const char *prompt_ids;
+    int length, sparsity; /* of the examples; 0: the longest of training, and as there */
+    int count;            /* of examples; 0: 1 */
+    int64_t seed;         /* of examples and sampling; -1: the run's, which lg_run_eval has too */
+    int predicted;        /* 1 predicted IDs, 0 given ones, -1 predicted where the run has heads */
+    double temperature;   /* 0: the likeliest token */
+    int most;             /* tokens; 0: twice the right answer, or 1000 where it is not known */
+    lg_run_told *told;    /* each token as it comes, or NULL */
+    lg_run_answered *answered; /* or NULL */
+    void *context;             /* of both */
+} lg_generate_options;
+/* Answers with the newest checkpoint, one text after the other. With given IDs, tokens past the
+ * end of the right answer have the ID of its last one. */
+int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *err);
+
 /* ---- The store --------------------------------------------------------------------------- */
 
 /* Runs, the metrics of their steps and the cells of their evaluations: one SQLite file, into
@@ -122,8 +220,8 @@ typedef struct lg_store_run {
     const char *config;    /* resolved, as YAML */
     const char *machine;   /* "lengthen 0.1.0, avx2, 2 threads, HOST" */
     int64_t seed, step, steps, parameters;
-    int length, sparsity;    /* the longest and densest examples of training */
-    double created, updated; /* seconds since 1970 */
+    int least, length, sparsity; /* the shortest, longest and densest examples of training */
+    double created, updated;     /* seconds since 1970 */
 } lg_store_run;
 typedef void lg_store_each(void *context, const lg_store_run *r);
 
@@ -142,7 +240,8 @@ int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
 
 /* ---- Sweeps -------------------------------------------------------------------------------- */
 
-/* Many runs over a base config (docs/CONFIG.md, "Sweeps"), each trained and evaluated. */
+/* Many runs over a base config (docs/CONFIG.md, "Sweeps"), each trained and evaluated in a process
+ * of its own, made by fork(): the caller has no other threads meanwhile. */
 typedef struct lg_sweep_options {
     const char *file;        /* YAML */
     const char *const *sets; /* [set_count] "key=value" for every run, after the base config */
@@ -154,7 +253,7 @@ typedef struct lg_sweep_options {
 } lg_sweep_options;
 
 typedef struct lg_sweep_run {
-    int index, count;    /* this one of how many */
+    int index, count;    /* this one, from 0, of how many */
     const char *name;    /* "positions.ids=plain,seed=1" */
     const char *variant; /* the same without the seed: what is compared; "" if only seeds differ */
     const char *folder;
@@ -162,11 +261,13 @@ typedef struct lg_sweep_run {
     const char *state; /* "waiting", "training", "evaluating", "done", "failed" */
     const char *error; /* why it failed, or "" */
 } lg_sweep_run;
-/* Told whenever a run begins, moves on or ends. Returns 0 to stop: every run then saves a
- * checkpoint; the same call goes on with them. */
+/* Told of every run before the first begins, then whenever one begins, moves on or ends, and a few
+ * times a second in any case. Returns 0 to stop: every run then saves a checkpoint; the same call
+ * goes on with them. */
 typedef int lg_sweep_watch(void *context, const lg_sweep_run *r);
 /* A run that is done already is not made again; one that fails does not stop the others. *failed
- * and *left: how many failed, how many are not done. */
+ * and *left: how many failed, how many are neither done nor failed since it was stopped. Every run's
+ * config is opened first: what is wrong is refused before the folder and the store are touched. */
 int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, int *failed,
              int *left, lg_error *err);
 
@@ -182,12 +283,15 @@ typedef struct lg_sweep_cell {
     double median, lower, upper; /* of exact; the quartiles */
     double low, high;            /* 95% Wilson interval of all samples together */
     int samples;                 /* of all seeds together */
-    double learned;              /* median exact at the longest length of training, or -1 */
-    int trained_length, trained_sparsity; /* longest and densest of training */
+    /* Median exact at the longest length of training, of this sparsity or the densest of training
+     * if that is less, with the IDs that the runs predict if they do; -1: there is no such cell. */
+    double learned;
+    int trained_least, trained_length, trained_sparsity; /* shortest, longest, densest of training */
     const char *unit;
 } lg_sweep_cell;
 typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);
-/* What a sweep has in the store so far, variant by variant. */
+/* What a sweep has in the store so far, variant by variant; of runs that are done. What is pointed
+ * at lives until the callback returns. */
 int lg_sweep_cells(const lg_sweep_options *o, lg_sweep_table *each, void *context, lg_error *err);
 
 /* ---- Figures -------------------------------------------------------------------------------- */
@@ -269,6 +373,9 @@ int lg_bench_tasks(const lg_bench_options *o, lg_bench_report *report, void *con
  * measurement whose peaks before and after differ by over 10% is void and repeated; after
  * five such the row is reported with its drift. */
 int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
+/* GFLOPS of our own sgemm with so many threads (0: all cores); takes about half a second. 0: it
+ * could not be measured. */
+double lg_peak_gflops(int threads);
 /* 0 if the Python of the options can import torch; otherwise how to get it is in *err. */
 int lg_bench_torch_check(const lg_bench_options *o, lg_error *err);
 

@@ -1,7 +1,11 @@
 /* demo.c: `lengthen demo`, the main job: train on short sequences, answer long ones, four ways.
  * Parity with scratchpad: n bits, '=', then the n running parities and a stop, generated token by
  * token. What differs is where a token believes it is, and what it may see. */
+#include <errno.h>
+#include <ftw.h>
 #include <getopt.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +13,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "lengthen.h"
+#include "cli/show.h"
 
 const char lg_cmd_demo_help[] =
-    "Usage: lengthen demo [--seed N] [--json]\n"
+    "Usage: lengthen demo [OPTIONS]\n"
     "\n"
     "Trains small transformers on parity with scratchpad (bits, '=', the running parities, a\n"
     "stop), then generates the answers at growing lengths. Four ways to tell a token where it\n"
@@ -29,31 +33,54 @@ const char lg_cmd_demo_help[] =
     "trained and tested from there. A sample counts as exact when every generated token is\n"
     "right and the stop is in its place.\n"
     "\n"
-    "  --seed N      another initialisation and other data (1)\n"
-    "  --json        one object a cell\n"
+    "  --seed N              another initialisation and other data (1)\n"
+    "  --out DIR             keep the runs there, with their store, to look at with eval, runs\n"
+    "                        and generate; the same command goes on with what is there\n"
+    "  --plot FILE.svg|png   write the figure\n"
+    "  --json                one object a cell\n"
     "\n"
     "Example:\n"
-    "  lengthen demo\n";
+    "  lengthen demo --out demo --plot demo.svg\n";
 
-enum { BATCH = 64, STREAM_TRAIN = 1, STREAM_IDS = 2, STREAM_TEST = 3, CELLS = 9 };
+enum { CELLS = 9, SETS = 12 };
 
 static const struct method {
-    const char *name, *ids, *source;
-    lg_span span;
+    const char *name, *folder;
+    const char *sets[SETS];
     int longest, steps; /* bits of training, at most; steps of it */
-    double lr;
-    int cells[CELLS]; /* bits of the tests; 0 ends. The first is the longest of training */
+    int predicted;      /* whether it predicts IDs */
+    int cells[CELLS];   /* bits of the tests; 0 ends. The first is the longest of training */
 } methods[] = {
-    {"plain", "plain", NULL, LG_SPAN_FULL, 8, 3000, 2e-3, {8, 16, 40, 80, 200, 400}},
-    {"PoSE", "pose", NULL, LG_SPAN_FULL, 5, 3000, 2e-3, {5, 10, 25, 50, 125, 250}},
-    {"coupled", "coupled", NULL, LG_SPAN_FULL, 20, 600, 2e-3, {20, 50, 100, 200, 500, 1000}},
-    {"coupled, window, predicted",
+    {"plain",
+     "plain",
+     {"positions.ids=plain", "train.length=[1, 8]", "train.steps=3000", "train.lr=2e-3"},
+     8,
+     3000,
+     0,
+     {8, 16, 40, 80, 200, 400}},
+    {"PoSE",
+     "pose",
+     {"positions.ids=pose", "positions.target=502", "train.length=[1, 5]", "train.steps=3000",
+      "train.lr=2e-3"},
+     5,
+     3000,
+     0,
+     {5, 10, 25, 50, 125, 250}},
+    {"coupled",
      "coupled",
-     "delta",
-     LG_SPAN_WINDOW,
+     {"positions.ids=coupled", "train.length=[1, 20]", "train.steps=600", "train.lr=2e-3"},
      20,
      600,
-     4e-3,
+     0,
+     {20, 50, 100, 200, 500, 1000}},
+    {"coupled, window, predicted",
+     "window",
+     {"positions.ids=coupled", "positions.source=delta", "positions.encoding=relative",
+      "positions.span=window", "positions.window=[0, 1]", "train.length=[1, 20]", "train.steps=600",
+      "train.lr=4e-3"},
+     20,
+     600,
+     1,
      {20, 50, 100, 200, 500, 1000, 4999, 49999, 499999}},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
@@ -67,11 +94,24 @@ static int samples_at(int bits)
 struct demo {
     uint64_t seed;
     int json, terminal;
-    lg_task *task;
-    double learned[METHODS], tenfold[METHODS], last[METHODS]; /* exact: at training length, at ten
-                                                                 times it, at the longest */
+    const char *plot, *out;
+    char folder[1024], store[1100];
+    const struct method *way;
+    double since;
+    lg_run_cell cell; /* the last one */
+    int count[METHODS];
+    double x[METHODS][CELLS], exact[METHODS][CELLS];
+    double tenfold[METHODS]; /* exact at ten times the training length */
     lg_error err;
 };
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+    interrupted = 1;
+    signal(signal_number, SIG_DFL);
+}
 
 static double now(void)
 {
@@ -80,185 +120,237 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void progress(const struct demo *d, const struct method *way, int done, double since,
-                     double loss)
-{
-    if (d->json || !d->terminal) return;
-    double left = (now() - since) * (way->steps - done) / done;
-    fprintf(stderr, "\r\033[K%s: step %d of %d, loss %.4f, %.0f s left", way->name, done,
-            way->steps, loss, left);
-    if (done == way->steps) fputs("\r\033[K", stderr);
-}
+/* ---- One method -------------------------------------------------------------------------- */
 
-static lg_scheme scheme_of(const struct method *way)
+static int progress(void *context, const lg_run_step *s)
 {
-    lg_scheme s = lg_scheme_default();
-    s.ids = way->ids;
-    s.target = 2 * way->cells[5] + 2; /* PoSE: ready for its longest test */
-    s.source[0] = way->source;
-    return s;
-}
-
-static int fill_batch(struct demo *d, const struct method *way, const lg_scheme *s, int step,
-                      lg_batch *b, lg_example *x)
-{
-    lg_draw draw = {.seed = d->seed, .stream = STREAM_TRAIN, .length_lo = 1};
-    draw.length_hi = way->longest;
-    int e = 0;
-    lg_batch_reset(b);
-    for (int i = 0; i < BATCH && !e; i++) {
-        lg_rng ids;
-        draw.index = (uint64_t)step * BATCH + (uint64_t)i;
-        lg_rng_init(&ids, d->seed, STREAM_IDS, draw.index);
-        e = lg_task_example(d->task, &draw, x, &d->err);
-        if (!e) e = lg_scheme_add(s, d->task, x, &ids, b, &d->err);
+    struct demo *d = context;
+    if (d->terminal && !d->json && s->step % 20 == 0) {
+        double left = (now() - d->since) * (double)(s->steps - s->step) / (double)s->step;
+        fprintf(stderr, "\r\033[K%s: step %lld of %lld, loss %.4f, %.0f s left", d->way->name,
+                (long long)s->step, (long long)s->steps, s->loss, left);
+        if (s->step == s->steps) fputs("\r\033[K", stderr);
     }
-    return e;
+    return !interrupted;
 }
 
-static int train(struct demo *d, lg_model *m, const struct method *way, const lg_scheme *s)
+static int train(struct demo *d, const struct method *way, const char *folder)
 {
-    lg_train_options o = lg_train_options_default();
-    o.steps = way->steps;
-    o.warmup = 50;
-    o.lr = way->lr;
-    lg_trainer *t = lg_trainer_new(m, &o, &d->err);
-    lg_batch b;
-    lg_example x;
-    lg_train_result r;
-    lg_batch_init(&b);
-    lg_example_init(&x);
-    double since = now();
-    int code = t ? 0 : -1;
-    for (int step = 0; step < way->steps && !code; step++) {
-        code = fill_batch(d, way, s, step, &b, &x);
-        if (!code) code = lg_trainer_step(t, &b, &r, &d->err);
-        if (!code && (step + 1) % 20 == 0) progress(d, way, step + 1, since, r.loss);
+    char seed[40];
+    const char *sets[SETS + 8] = {"task.name=parity-scratchpad", "model.width=64", "model.sink=yes",
+                                  "train.warmup=50", seed};
+    int n = 5, done = 0;
+    snprintf(seed, sizeof seed, "seed=%llu", (unsigned long long)d->seed);
+    for (int i = 0; i < SETS && way->sets[i]; i++) sets[n++] = way->sets[i];
+    lg_run_options o = {.sets = sets,
+                        .set_count = n,
+                        .folder = folder,
+                        .store = d->store,
+                        .resume = LG_RUN_EITHER,
+                        .watch = progress,
+                        .context = d};
+    d->way = way;
+    d->since = now();
+    int code = lg_run_train(&o, &done, &d->err);
+    if (!code && !done) {
+        snprintf(d->err.text, sizeof d->err.text, "stopped");
+        code = -1;
     }
-    lg_batch_clear(&b);
-    lg_example_clear(&x);
-    lg_trainer_free(t);
-    return code;
-}
-
-static void print_cell(const struct demo *d, const struct method *way, int bits, const lg_score *s,
-                       double seconds)
-{
-    double exact = (double)s->exact / s->samples, right = (double)s->right / (double)s->tokens;
-    int tokens = 2 * bits + 2;
-    if (d->json)
-        printf("{\"method\":\"%s\",\"bits\":%d,\"tokens\":%d,\"exact\":%.6f,"
-               "\"token_accuracy\":%.6f,\"samples\":%d,\"trained\":%d,\"seconds\":%.3f,"
-               "\"seed\":%llu}\n",
-               way->name, bits, tokens, exact, right, s->samples, 2 * way->longest + 2, seconds,
-               (unsigned long long)d->seed);
-    else
-        printf("  %7d  %9d  %6.1f%%  %7.2f%%  %7d  %7.1f%s\n", bits, tokens, 100 * exact,
-               100 * right, s->samples, seconds,
-               bits == way->longest ? "   <- longest in training" : "");
-    fflush(stdout);
-}
-
-static int test(struct demo *d, const lg_model *m, int index, const lg_scheme *s)
-{
-    const struct method *way = &methods[index];
-    for (int i = 0; i < CELLS && way->cells[i]; i++) {
-        int bits = way->cells[i], predicted = way->source != NULL;
-        lg_draw draw = {.seed = d->seed, .stream = STREAM_TEST};
-        lg_score score;
-        draw.length_lo = draw.length_hi = bits;
-        draw.index = (uint64_t)bits * 1000; /* other bits at each length */
-        double since = now();
-        if (lg_answer(m, d->task, s, &draw, samples_at(bits), predicted, &score, &d->err))
-            return -1;
-        print_cell(d, way, bits, &score, now() - since);
-        d->last[index] = (double)score.exact / score.samples;
-        if (i == 0) d->learned[index] = d->last[index];
-        if (bits == 10 * way->longest) d->tenfold[index] = d->last[index];
-    }
-    return 0;
-}
-
-static int run_method(struct demo *d, int index)
-{
-    const struct method *way = &methods[index];
-    lg_scheme s = scheme_of(way);
-    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
-    c.vocab = lg_task_get_shape(d->task)->vocab;
-    c.width = 64;
-    c.seed = d->seed;
-    c.span = way->span;
-    c.encoding = way->span == LG_SPAN_WINDOW ? "relative" : "rope";
-    c.sink = 1;
-    c.window_lo[0] = 0;
-    c.window_hi[0] = 1;
-    if (lg_scheme_config(&s, d->task, &c, &d->err) ||
-        lg_scheme_check(&s, d->task, &c, way->longest, NULL, &d->err))
-        return -1;
-    double since = now();
-    lg_model *m = lg_model_new(&c, &d->err);
-    int code = m ? train(d, m, way, &s) : -1;
     if (!code && !d->json)
         printf("\n%s: trained %d steps on 1 to %d bits in %.0f s\n"
                "     bits     tokens    exact    tokens  samples  seconds\n"
                "                                  right\n",
-               way->name, way->steps, way->longest, now() - since);
-    if (!code) code = test(d, m, index, &s);
-    lg_model_free(m);
+               way->name, way->steps, way->longest, now() - d->since);
     return code;
 }
 
+static void print_cell(const struct demo *d, const struct method *way)
+{
+    const lg_run_cell *c = &d->cell;
+    const lg_score *s = &c->score;
+    double exact = (double)s->exact / s->samples, right = (double)s->right / (double)s->tokens;
+    if (d->json)
+        printf("{\"method\":\"%s\",\"bits\":%d,\"tokens\":%.0f,\"exact\":%.6f,"
+               "\"token_accuracy\":%.6f,\"samples\":%d,\"generated\":%lld,\"right\":%lld,"
+               "\"trained\":%d,\"seconds\":%.3f,\"seed\":%llu}\n",
+               way->name, c->length, c->tokens, exact, right, s->samples, (long long)s->tokens,
+               (long long)s->right, 2 * way->longest + 2, c->seconds, (unsigned long long)d->seed);
+    else
+        printf("  %7d  %9.0f  %6.1f%%  %7.2f%%  %7d  %7.1f%s\n", c->length, c->tokens, 100 * exact,
+               100 * right, s->samples, c->seconds,
+               c->length == way->longest ? "   <- longest in training" : "");
+    fflush(stdout);
+}
+
+static void keep_cell(void *context, const lg_run_cell *cell)
+{
+    ((struct demo *)context)->cell = *cell;
+}
+
+static int test(struct demo *d, int index, const char *folder)
+{
+    const struct method *way = &methods[index];
+    for (int i = 0; i < CELLS && way->cells[i]; i++) {
+        lg_eval_options o = {.folder = folder,
+                             .store = d->store,
+                             .lengths = &way->cells[i],
+                             .length_count = 1,
+                             .samples = samples_at(way->cells[i]),
+                             .predicted = way->predicted,
+                             .generated_only = 1,
+                             .table = keep_cell,
+                             .context = d};
+        if (lg_run_eval(&o, NULL, &d->err)) return -1;
+        print_cell(d, way);
+        d->x[index][i] = round((double)way->cells[i] / way->longest * 2) / 2;
+        d->exact[index][i] = (double)d->cell.score.exact / d->cell.score.samples;
+        d->count[index] = i + 1;
+        if (way->cells[i] == 10 * way->longest) d->tenfold[index] = d->exact[index][i];
+    }
+    return 0;
+}
+
+/* ---- All of them ---------------------------------------------------------------------------- */
+
 static void print_meaning(const struct demo *d)
 {
+    const struct method *last = &methods[METHODS - 1];
     printf("\n");
     for (int i = 0; i < METHODS; i++)
-        if (d->learned[i] < 0.99)
+        if (d->exact[i][0] < 0.99)
             printf("%s: not learned (%.1f%% exact at %d bits), so its longer cells say nothing.\n",
-                   methods[i].name, 100 * d->learned[i], methods[i].longest);
+                   methods[i].name, 100 * d->exact[i][0], methods[i].longest);
         else
             printf("%s: learned (%.1f%% exact at %d bits); %.1f%% at ten times the length.\n",
-                   methods[i].name, 100 * d->learned[i], methods[i].longest, 100 * d->tenfold[i]);
+                   methods[i].name, 100 * d->exact[i][0], methods[i].longest, 100 * d->tenfold[i]);
     printf(
         "\nAll were trained on short inputs alone. With plain places a longer input holds places\n"
         "and distances that were never met. Coupled IDs put a bit and its parity side by side,\n"
         "but a full span lets ever more tokens in. With the window a step sees the same few\n"
         "tokens at any length, and says itself where the next one belongs");
-    printf(d->last[METHODS - 1] == 1 ? ":\nexact at a million tokens after training on %d.\n"
-                                     : "; trained on %d\ntokens, it was not exact to the end.\n",
-           2 * methods[METHODS - 1].longest + 2);
+    printf(d->exact[METHODS - 1][d->count[METHODS - 1] - 1] == 1
+               ? ":\nexact at a million tokens after training on %d.\n"
+               : "; trained on %d\ntokens, it was not exact to the end.\n",
+           2 * last->longest + 2);
 }
 
-int lg_cmd_demo(int argc, char **argv)
+/* Exact answers by length, as a multiple of the longest in training: that differs. */
+static int draw(struct demo *d)
 {
-    enum { SEED = 1, JSON };
-    static const struct option known[] = {
-        {"seed", required_argument, NULL, SEED}, {"json", no_argument, NULL, JSON}, {0}};
-    struct demo d = {.seed = 1, .terminal = isatty(STDERR_FILENO)};
+    lg_curve curve[METHODS];
+    char name[METHODS][80];
+    for (int i = 0; i < METHODS; i++) {
+        const struct method *way = &methods[METHODS - 1 - i];
+        int k = METHODS - 1 - i;
+        snprintf(name[i], sizeof name[i], "%s (from %d tokens)%s", way->name, 2 * way->longest + 2,
+                 d->exact[k][0] < 0.99 ? ": not learned" : "");
+        curve[i] = (lg_curve){name[i], d->count[k], d->x[k], d->exact[k], NULL, NULL};
+    }
+    lg_figure f = {.title = "Parity with scratchpad: trained short, tested long",
+                   .x_label = "length, as a multiple of the longest in training",
+                   .y_label = "answers with every token right, %",
+                   .curves = curve,
+                   .count = METHODS,
+                   .trained_low = 0.2,
+                   .trained_high = 1};
+    if (!d->json) lg_cli_figure(&f);
+    return d->plot ? lg_figure_write(&f, d->plot, &d->err) : 0;
+}
+
+static int run_all(struct demo *d)
+{
+    int failed = 0;
+    if (!d->json)
+        printf("Parity with scratchpad: n bits, '=', the n running parities and a stop, generated\n"
+               "token by token, by models that were trained on a few bits only.\n");
+    snprintf(d->store, sizeof d->store, "%s/lengthen.db", d->folder);
+    for (int i = 0; i < METHODS && !failed; i++) {
+        char folder[1100];
+        snprintf(folder, sizeof folder, "%s/%s", d->folder, methods[i].folder);
+        failed = train(d, &methods[i], folder) || test(d, i, folder);
+    }
+    return failed || draw(d);
+}
+
+/* ---- The command ------------------------------------------------------------------------------ */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+/* --out, or a folder that is removed at the end. */
+static int make_folder(struct demo *d)
+{
+    const char *temporary = getenv("TMPDIR");
+    if (d->out) {
+        snprintf(d->folder, sizeof d->folder, "%s", d->out);
+        if (mkdir(d->out, 0777) == 0 || errno == EEXIST) return 0;
+    } else {
+        snprintf(d->folder, sizeof d->folder, "%s/lengthen-demo-XXXXXX",
+                 temporary && *temporary ? temporary : "/tmp");
+        if (mkdtemp(d->folder)) return 0;
+    }
+    return lg_cli_wrong("demo", "the folder %s cannot be made: %s; name another with --out",
+                        d->folder, strerror(errno));
+}
+
+static int read_options(struct demo *d, int argc, char **argv)
+{
+    enum { SEED = 1, JSON, OUT, PLOT };
+    static const struct option known[] = {{"seed", required_argument, NULL, SEED},
+                                          {"json", no_argument, NULL, JSON},
+                                          {"out", required_argument, NULL, OUT},
+                                          {"plot", required_argument, NULL, PLOT},
+                                          {0}};
     char *end;
     opterr = 0;
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
         case SEED:
-            d.seed = strtoull(optarg, &end, 10);
-            if (end == optarg || *end || *optarg == '-')
+            errno = 0;
+            d->seed = strtoull(optarg, &end, 10);
+            if (end == optarg || *end || *optarg == '-' || errno || d->seed > INT64_MAX)
                 return lg_cli_wrong("demo", "--seed is \"%s\"; take a whole number", optarg);
             break;
-        case JSON: d.json = 1; break;
+        case JSON: d->json = 1; break;
+        case OUT: d->out = optarg; break;
+        case PLOT: d->plot = optarg; break;
         default:
             return lg_cli_wrong("demo", "\"%s\" is not an option, or lacks its value",
                                 argv[optind - 1]);
         }
     if (optind < argc)
         return lg_cli_wrong("demo", "it takes no argument, but got \"%s\"", argv[optind]);
-    if (!d.json)
-        printf("Parity with scratchpad: n bits, '=', the n running parities and a stop, generated\n"
-               "token by token, by models that were trained on a few bits only.\n");
-    int failed = 0;
-    d.task = lg_task_new("parity-scratchpad", NULL, 0, &d.err);
-    for (int i = 0; i < METHODS && d.task && !failed; i++) failed = run_method(&d, i);
-    if (!d.task || failed) fprintf(stderr, "lengthen demo: %s\n", d.err.text);
-    if (d.task && !failed && !d.json) print_meaning(&d);
-    int code = d.task && !failed ? LG_EXIT_DONE : LG_EXIT_FAILED;
-    lg_task_free(d.task);
-    return code;
+    return -1;
+}
+
+int lg_cmd_demo(int argc, char **argv)
+{
+    static struct demo d;
+    d = (struct demo){.seed = 1, .terminal = isatty(STDERR_FILENO)};
+    int code = read_options(&d, argc, argv);
+    if (code >= 0) return code;
+    if (d.plot && (code = lg_figure_check(d.plot, &d.err))) {
+        fprintf(stderr, "lengthen demo: %s\n", d.err.text);
+        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    }
+    if ((code = make_folder(&d))) return code;
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
+    int failed = run_all(&d);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (failed) fprintf(stderr, "%slengthen demo: %s\n", d.terminal ? "\n" : "", d.err.text);
+    if (!failed && !d.json) print_meaning(&d);
+    if (!failed && d.out && !d.json)
+        printf(
+            "\nThe runs are in %s: see lengthen runs --store %s, or lengthen generate %s/window.\n",
+            d.out, d.store, d.out);
+    if (!failed && d.plot && !d.json) printf("The figure is in %s.\n", d.plot);
+    if (!d.out) nftw(d.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return failed ? LG_EXIT_FAILED : LG_EXIT_DONE;
 }

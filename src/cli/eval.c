@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/cells.h"
 #include "cli/cli.h"
-#include "lengthen_lab.h"
 
 const char lg_cmd_eval_help[] =
     "Usage: lengthen eval RUN [OPTIONS]\n"
@@ -13,64 +14,38 @@ const char lg_cmd_eval_help[] =
     "Generates the answers of fresh examples, token by token, for each length (and sparsity)\n"
     "and counts those that are exact: every answer token right, the stop token in its place.\n"
     "Where a run predicts IDs, there is a row with the IDs of the task's rule (given) and one\n"
-    "with the model's own (predicted). The interval is Wilson's, 95%. Beside it the same\n"
+    "with the model's own (predicted). The interval is Wilson's, 95%. First error: the median\n"
+    "place of the first wrong token in the answers that have one. Beside it the same\n"
     "teacher-forced: each token predicted from the right ones before it.\n"
+    "\n"
+    "Each cell goes into the store at once; the same command later takes from there what it\n"
+    "has (\"kept\") and makes the rest.\n"
     "\n"
     "  --lengths A,B,..      lengths (those of the config)\n"
     "  --sparsities A,B,..   sparsities (those of the config)\n"
+    "  --vary KEY=A,B,..     the grid for each of these values of a setting of the task\n"
+    "  --task TASK           another task with the same words: jsonl:FILE of test examples\n"
     "  --samples N           examples a cell (as in the config)\n"
     "  --ids given|predicted only these\n"
-    "  --json                one object a cell\n"
+    "  --again               make cells again that the store has\n"
+    "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
+    "  --threads N           threads (all cores); the result does not depend on it\n"
+    "  --plot FILE.svg|png   draw exact answers by length; - draws in letters\n"
+    "  --json, --csv         one object, or one row, a cell\n"
     "\n"
-    "Example:\n"
-    "  lengthen eval runs/parity --lengths 20,100,1000 --samples 100\n";
+    "Examples:\n"
+    "  lengthen eval runs/parity --lengths 20,100,1000 --samples 100\n"
+    "  lengthen eval runs/parity --plot parity.svg\n";
 
 enum { MOST = 256 };
 
-struct table {
-    int json, rows;
+struct request {
+    lg_eval_options o;
+    int lengths[MOST], sparsities[MOST];
+    char *vary[MOST]; /* "key=value", to be freed */
+    const char *plot;
+    struct lg_cli_cells cells;
 };
-
-static double share(int64_t part, int64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
-static void print_json(const lg_run_cell *c)
-{
-    printf("{\"length\":%d,\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,\"samples\":%d,"
-           "\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f,\"token_accuracy\":%.6f,"
-           "\"id_accuracy\":%.6f,\"taught_exact\":%.6f,\"taught_token_accuracy\":%.6f,"
-           "\"seconds\":%.3f}\n",
-           c->length, c->sparsity, c->predicted ? "predicted" : "given", c->tokens,
-           c->score.samples, share(c->score.exact, c->score.samples), c->low, c->high,
-           share(c->score.right, c->score.tokens), share(c->score.ids_right, c->score.ids),
-           share(c->taught.exact, c->taught.samples), share(c->taught.right, c->taught.tokens),
-           c->seconds);
-}
-
-static void print_cell(void *context, const lg_run_cell *c)
-{
-    struct table *t = context;
-    if (t->json)
-        print_json(c);
-    else if (!t->rows)
-        printf("                                      generated                             "
-               "teacher-forced\n"
-               "  length  sparsity   tokens  IDs         exact    95%% interval      tokens    "
-               "exact   tokens  samples  seconds\n");
-    if (!t->json)
-        printf(
-            "%8d  %8d  %7.0f  %-9s  %6.1f%%  %5.1f%% .. %5.1f%%  %6.2f%%  %6.1f%%  %6.2f%%  %7d  "
-            "%7.1f\n",
-            c->length, c->sparsity, c->tokens, c->predicted ? "predicted" : "given",
-            100 * share(c->score.exact, c->score.samples), 100 * c->low, 100 * c->high,
-            100 * share(c->score.right, c->score.tokens),
-            100 * share(c->taught.exact, c->taught.samples),
-            100 * share(c->taught.right, c->taught.tokens), c->score.samples, c->seconds);
-    t->rows++;
-    fflush(stdout);
-}
 
 /* "20,50,100" into to; their number, or -1. */
 static int read_list(const char *text, int *to)
@@ -94,57 +69,139 @@ static int wrong_list(const char *option, const char *text)
                         option, text, MOST);
 }
 
-int lg_cmd_eval(int argc, char **argv)
+/* "names=50,100" into "names=50" and "names=100". */
+static int read_vary(struct request *q, const char *text)
 {
-    enum { LENGTHS = 1, SPARSITIES, SAMPLES, IDS, JSON };
-    static const struct option known[] = {{"lengths", required_argument, NULL, LENGTHS},
-                                          {"sparsities", required_argument, NULL, SPARSITIES},
-                                          {"samples", required_argument, NULL, SAMPLES},
-                                          {"ids", required_argument, NULL, IDS},
-                                          {"json", no_argument, NULL, JSON},
+    const char *equals = strchr(text, '=');
+    int key = equals ? (int)(equals - text) : 0;
+    if (key < 1 || !equals[1])
+        return lg_cli_wrong("eval",
+                            "--vary is \"%s\"; take a setting of the task and its values, "
+                            "as in names=50,100",
+                            text);
+    for (const char *at = equals + 1;; at++) {
+        int n = (int)strcspn(at, ",");
+        if (q->o.setting_count == MOST)
+            return lg_cli_wrong("eval", "--vary has over %d values; take fewer", MOST);
+        if (asprintf(&q->vary[q->o.setting_count++], "%.*s=%.*s", key, text, n, at) < 0) {
+            q->o.setting_count--;
+            return LG_EXIT_FAILED;
+        }
+        at += n;
+        if (!*at) return -1;
+    }
+}
+
+/* -1: go on; else an exit code. */
+static int read_option(struct request *q, int c)
+{
+    int one[MOST];
+    switch (c) {
+    case 'l':
+        q->o.lengths = q->lengths;
+        q->o.length_count = read_list(optarg, q->lengths);
+        return q->o.length_count < 0 ? wrong_list("--lengths", optarg) : -1;
+    case 's':
+        q->o.sparsities = q->sparsities;
+        q->o.sparsity_count = read_list(optarg, q->sparsities);
+        return q->o.sparsity_count < 0 ? wrong_list("--sparsities", optarg) : -1;
+    case 'n':
+        if (read_list(optarg, one) != 1)
+            return lg_cli_wrong("eval", "--samples is \"%s\"; take a number of 1 or more", optarg);
+        q->o.samples = one[0];
+        return -1;
+    case 't':
+        if (read_list(optarg, one) != 1 || one[0] > 1024)
+            return lg_cli_wrong("eval", "--threads is \"%s\"; take a number from 1 to 1024",
+                                optarg);
+        q->o.threads = one[0];
+        return -1;
+    case 'i':
+        if (strcmp(optarg, "given") != 0 && strcmp(optarg, "predicted") != 0)
+            return lg_cli_wrong("eval", "--ids is \"%s\"; take given or predicted", optarg);
+        q->o.predicted = strcmp(optarg, "predicted") == 0;
+        return -1;
+    case 'v': return read_vary(q, optarg);
+    case 'k': q->o.task = optarg; return -1;
+    case 'a': q->o.again = 1; return -1;
+    case 'S': q->o.store = optarg; return -1;
+    case 'p': q->plot = optarg; return -1;
+    case 'j': q->cells.form = LG_CLI_JSON; return -1;
+    case 'c': q->cells.form = LG_CLI_CSV; return -1;
+    default: return LG_EXIT_USE;
+    }
+}
+
+static int read_options(struct request *q, int argc, char **argv)
+{
+    static const struct option known[] = {{"lengths", required_argument, NULL, 'l'},
+                                          {"sparsities", required_argument, NULL, 's'},
+                                          {"samples", required_argument, NULL, 'n'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"ids", required_argument, NULL, 'i'},
+                                          {"vary", required_argument, NULL, 'v'},
+                                          {"task", required_argument, NULL, 'k'},
+                                          {"again", no_argument, NULL, 'a'},
+                                          {"store", required_argument, NULL, 'S'},
+                                          {"plot", required_argument, NULL, 'p'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"csv", no_argument, NULL, 'c'},
                                           {0}};
-    int lengths[MOST], sparsities[MOST], one[MOST];
-    lg_eval_options o = {.predicted = -1};
-    struct table t = {0};
+    int code = -1;
     opterr = 0;
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
-        case LENGTHS:
-            o.lengths = lengths;
-            if ((o.length_count = read_list(optarg, lengths)) < 0)
-                return wrong_list("--lengths", optarg);
-            break;
-        case SPARSITIES:
-            o.sparsities = sparsities;
-            if ((o.sparsity_count = read_list(optarg, sparsities)) < 0)
-                return wrong_list("--sparsities", optarg);
-            break;
-        case SAMPLES:
-            if (read_list(optarg, one) != 1)
-                return lg_cli_wrong("eval", "--samples is \"%s\"; take a number of 1 or more",
-                                    optarg);
-            o.samples = one[0];
-            break;
-        case IDS:
-            if (strcmp(optarg, "given") != 0 && strcmp(optarg, "predicted") != 0)
-                return lg_cli_wrong("eval", "--ids is \"%s\"; take given or predicted", optarg);
-            o.predicted = strcmp(optarg, "predicted") == 0;
-            break;
-        case JSON: t.json = 1; break;
-        default:
+    for (int c; code < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (c == '?')
             return lg_cli_wrong("eval", "\"%s\" is not an option, or lacks its value",
                                 argv[optind - 1]);
-        }
+        code = read_option(q, c);
+    }
+    if (code >= 0) return code;
     if (optind == argc) return lg_cli_wrong("eval", "which run? Give its folder");
     if (optind + 1 < argc)
         return lg_cli_wrong("eval", "one run at a time; \"%s\" is too much", argv[optind + 1]);
-    o.folder = argv[optind];
+    q->o.folder = argv[optind];
+    return -1;
+}
+
+static void show_progress(void *context, const lg_run_cell *c)
+{
+    struct request *q = context;
+    int terminal = isatty(STDERR_FILENO);
+    if (terminal) fputs("\r\033[K", stderr);
+    lg_cli_cells_add(&q->cells, c);
+    if (terminal && c->index + 1 < c->count)
+        fprintf(stderr, "cell %d of %d ..", c->index + 2, c->count);
+}
+
+static int evaluate(struct request *q)
+{
     lg_error err = {0}, warning = {0};
-    o.table = print_cell;
-    o.context = &t;
-    int code = lg_run_eval(&o, &warning, &err);
+    const char *file = q->plot && strcmp(q->plot, "-") != 0 ? q->plot : NULL;
+    int code = file ? lg_figure_check(file, &err) : 0;
+    q->o.store = lg_cli_store(q->o.store);
+    q->o.settings = (const char *const *)q->vary;
+    q->o.table = show_progress;
+    q->o.context = q;
+    snprintf(q->cells.title, sizeof q->cells.title, "%s", q->o.folder);
+    if (!code) code = lg_run_eval(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
-    if (!code) return LG_EXIT_DONE;
-    fprintf(stderr, "lengthen eval: %s\n", err.text);
-    return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    if (code) {
+        fprintf(stderr, "lengthen eval: %s\n", err.text);
+        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    }
+    return lg_cli_cells_plot(&q->cells, "eval", file, q->plot && !file);
+}
+
+int lg_cmd_eval(int argc, char **argv)
+{
+    struct request *q = calloc(1, sizeof *q);
+    if (!q) return LG_EXIT_FAILED;
+    q->o.predicted = -1;
+    int code = read_options(q, argc, argv);
+    if (code < 0) code = evaluate(q);
+    for (int i = 0; i < q->o.setting_count; i++) free(q->vary[i]);
+    lg_cli_cells_clear(&q->cells);
+    free(q);
+    return code;
 }

@@ -111,6 +111,25 @@ struct lg_cli_look lg_cli_look_stdout(void)
     return look;
 }
 
+int lg_cli_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (int i = 0; i < 3; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value) return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return 0;
+}
+
+void lg_cli_figure(const lg_figure *f)
+{
+    struct lg_cli_look look = lg_cli_look_stdout();
+    int width = look.width < 100 ? look.width : 100;
+    char *text = lg_figure_text(f, width, 16, look.colour, !lg_cli_utf8());
+    if (text) printf("\n%s", text);
+    free(text);
+}
+
 /* ---- Cells ------------------------------------------------------------------------------ */
 
 struct row {

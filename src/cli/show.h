@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "lengthen.h"
+#include "lengthen_lab.h"
 
 /* Makes examples, their IDs and what is to be predicted. Set task, scheme, train and draw, then
  * call ready; next makes the example of draw.index and counts it up. */
@@ -39,6 +39,11 @@ struct lg_cli_look lg_cli_look_plain(void);  /* 80 columns, no colour */
 /* A heading and rows of tokens, IDs, targets and losses, one column a token, folded at the width;
  * what was made by the last next. */
 void lg_cli_show(const struct lg_cli_sampler *s, struct lg_cli_look look);
+
+/* Whether the locale's letters are UTF-8. */
+int lg_cli_utf8(void);
+/* Prints a figure in letters, as wide as the terminal. */
+void lg_cli_figure(const lg_figure *f);
 
 /* Prints text of one or more lines; its last one is ended if it is not. */
 void lg_cli_text(const char *text);

@@ -9,22 +9,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cells.h"
 #include "cli/cli.h"
-#include "lengthen_lab.h"
+#include "cli/show.h"
 
 const char lg_cmd_train_help[] =
     "Usage: lengthen train CONFIG [OPTIONS]\n"
     "\n"
     "Trains the model of a config (YAML) on the examples of its task and keeps the run in a\n"
-    "folder: config.yaml with everything resolved, and the newest checkpoints. A run that was\n"
-    "stopped, at whatever instant, goes on with --resume and ends with the same bits as one\n"
-    "that never was.\n"
+    "folder: config.yaml with everything resolved, and the newest checkpoints. What each step\n"
+    "gave goes into the store (`lengthen runs`). A run that was stopped, at whatever instant,\n"
+    "goes on with --resume and ends with the same bits as one that never was. Ctrl-C once\n"
+    "saves a checkpoint and stops; twice stops at once.\n"
     "\n"
     "  --set KEY=VALUE   another value than the config's; as often as needed\n"
     "  --out DIR         the run's folder (runs/NAME of the config, -SEED if that is set)\n"
     "  --resume          go on with the run in the folder\n"
+    "  --store FILE      the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N       threads (all cores); the result does not depend on it\n"
-    "  --json            one object a line, every step\n"
+    "  --json            one object a line: every step, and every cell of evaluations on the\n"
+    "                    way (eval.every)\n"
     "  --help-config     every key of a config, with its range and default\n"
     "  --markdown        the same as the page docs/CONFIG.md\n"
     "\n"
@@ -36,11 +40,15 @@ const char lg_cmd_train_help[] =
 enum { MOST_SETS = 64 };
 
 struct training {
-    const char *config, *folder;
+    const char *config, *folder, *store;
     const char *sets[MOST_SETS];
     int set_count, resume, threads, json, terminal;
     double start, shown; /* when the first step was done, when a line was last shown */
+    double paused;       /* seconds since the start that were not spent on steps */
+    double gflop, peak;  /* done since the start; the machine's, a second */
     int64_t first, tokens;
+    int length, sparsity, curriculum; /* of the first step; whether they have changed */
+    struct lg_cli_cells cells;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -66,22 +74,41 @@ static void print_json(const lg_run_step *s)
            (long long)s->tokens, s->length, s->sparsity);
 }
 
-/* One line: bar, step, losses, accuracy, speed, what is left. */
+static int64_t seconds(double s) { return s > 0 ? (int64_t)(s + 0.5) : 0; }
+
+/* One line: bar, step, losses, accuracy, speed, share of the machine's peak, what is left. */
 static void print_line(struct training *t, const lg_run_step *s)
 {
-    char bar[21], ids[64] = "";
-    double spent = now() - t->start, done = (double)(s->step - t->first);
+    char bar[21], ids[64] = "", range[64] = "", peak[32] = "", line[400];
+    double spent = now() - t->start - t->paused, done = (double)(s->step - t->first);
     double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
     int full = (int)(20 * s->step / (s->steps ? s->steps : 1));
     for (int i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';
     bar[20] = 0;
-    if (s->id_loss > 0)
-        snprintf(ids, sizeof ids, "  ID loss %.4f right %.1f%%", s->id_loss, 100 * s->id_accuracy);
-    fprintf(stderr,
-            "%s%s step %lld of %lld  loss %.4f right %.1f%%%s  %.0f tokens/s  %.0f s left%s",
-            t->terminal ? "\r\033[K" : "", bar, (long long)s->step, (long long)s->steps, s->loss,
-            100 * s->accuracy, ids, spent > 0 ? (double)t->tokens / spent : 0, left,
-            t->terminal ? "" : "\n");
+    if (s->id_loss > 0) snprintf(ids, sizeof ids, "  ID loss %.4f", s->id_loss);
+    if (t->curriculum) snprintf(range, sizeof range, "  length %d", s->length);
+    if (t->curriculum && s->sparsity)
+        snprintf(range, sizeof range, "  length %d sparsity %d", s->length, s->sparsity);
+    if (t->peak > 0 && spent > 0)
+        snprintf(peak, sizeof peak, "  %.0f%% of peak", 100 * t->gflop / spent / t->peak);
+    snprintf(line, sizeof line,
+             "%s %lld/%lld  loss %.4f%s  right %.1f%%%s  %.0f tokens/s%s  %lld s left", bar,
+             (long long)s->step, (long long)s->steps, s->loss, ids, 100 * s->accuracy, range,
+             spent > 0 ? (double)t->tokens / spent : 0, peak, (long long)seconds(left));
+    if (t->terminal)
+        fprintf(stderr, "\r\033[K%.*s", lg_cli_look_stdout().width - 1, line);
+    else
+        fprintf(stderr, "%s\n", line);
+}
+
+/* The peak is measured once, and only in runs that are long enough for anybody to read it. */
+static void measure_peak(struct training *t)
+{
+    double since = now();
+    if (t->peak != 0 || since - t->start < 2) return;
+    t->peak = lg_peak_gflops(t->threads);
+    if (t->peak <= 0) t->peak = -1;
+    t->paused += now() - since;
 }
 
 static int watch(void *context, const lg_run_step *s)
@@ -92,17 +119,38 @@ static int watch(void *context, const lg_run_step *s)
     if (t->start == 0) {
         t->start = t->shown = now();
         t->first = s->step;
+        t->length = s->length;
+        t->sparsity = s->sparsity;
     } else {
         t->tokens += s->tokens;
+        t->gflop += s->gflop;
     }
+    t->curriculum |= s->length != t->length || s->sparsity != t->sparsity;
     if (t->json)
         print_json(s);
     else if (now() - t->shown >= every || s->step == s->steps) {
+        measure_peak(t);
         t->shown = now();
         print_line(t, s);
         if (s->step == s->steps && t->terminal) fputc('\n', stderr);
     }
     return !interrupted;
+}
+
+/* A cell of an evaluation on the way. */
+static void show_cell(void *context, const lg_run_cell *c)
+{
+    struct training *t = context;
+    if (t->start > 0) t->paused += c->seconds;
+    if (t->json) {
+        lg_cli_cells_add(&t->cells, c);
+        return;
+    }
+    char sparsity[40] = "";
+    if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", sparsity %d", c->sparsity);
+    fprintf(stderr, "%sstep %lld: %d %s%s, IDs %s: %.1f%% exact\n", t->terminal ? "\r\033[K" : "",
+            (long long)c->step, c->length, c->unit, sparsity, c->predicted ? "predicted" : "given",
+            100.0 * c->score.exact / c->score.samples);
 }
 
 /* runs/NAME-SEED, where NAME is the config's without folder and ending. */
@@ -130,12 +178,16 @@ static int print_page(char *text)
 /* -1: go on; else an exit code. */
 static int read_options(int argc, char **argv, struct training *t)
 {
-    enum { SET = 1, OUT, RESUME, THREADS, JSON, HELP_CONFIG, MARKDOWN };
-    static const struct option known[] = {
-        {"set", required_argument, NULL, SET},     {"out", required_argument, NULL, OUT},
-        {"resume", no_argument, NULL, RESUME},     {"threads", required_argument, NULL, THREADS},
-        {"json", no_argument, NULL, JSON},         {"help-config", no_argument, NULL, HELP_CONFIG},
-        {"markdown", no_argument, NULL, MARKDOWN}, {0}};
+    enum { SET = 1, OUT, RESUME, STORE, THREADS, JSON, HELP_CONFIG, MARKDOWN };
+    static const struct option known[] = {{"set", required_argument, NULL, SET},
+                                          {"out", required_argument, NULL, OUT},
+                                          {"resume", no_argument, NULL, RESUME},
+                                          {"store", required_argument, NULL, STORE},
+                                          {"threads", required_argument, NULL, THREADS},
+                                          {"json", no_argument, NULL, JSON},
+                                          {"help-config", no_argument, NULL, HELP_CONFIG},
+                                          {"markdown", no_argument, NULL, MARKDOWN},
+                                          {0}};
     char *end;
     opterr = 0;
     optind = 1;
@@ -148,6 +200,7 @@ static int read_options(int argc, char **argv, struct training *t)
             break;
         case OUT: t->folder = optarg; break;
         case RESUME: t->resume = 1; break;
+        case STORE: t->store = optarg; break;
         case THREADS:
             t->threads = (int)strtol(optarg, &end, 10);
             if (end == optarg || *end || t->threads < 1 || t->threads > 1024)
@@ -173,7 +226,7 @@ static int read_options(int argc, char **argv, struct training *t)
 
 int lg_cmd_train(int argc, char **argv)
 {
-    struct training t = {.terminal = isatty(STDERR_FILENO)};
+    struct training t = {.terminal = isatty(STDERR_FILENO), .cells.form = LG_CLI_JSON};
     char folder[1024];
     lg_error err = {0};
     int done, code = read_options(argc, argv, &t);
@@ -188,13 +241,16 @@ int lg_cmd_train(int argc, char **argv)
                         .folder = t.folder,
                         .resume = t.resume,
                         .threads = t.threads,
+                        .store = lg_cli_store(t.store),
                         .watch = watch,
+                        .table = show_cell,
                         .context = &t};
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
     code = lg_run_train(&o, &done, &err);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    lg_cli_cells_clear(&t.cells);
     if (code) {
         fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start > 0 ? "\n" : "", err.text);
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;

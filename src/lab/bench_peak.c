@@ -192,3 +192,12 @@ int lg_bench_peak(const lg_bench_options *o, lg_bench_report *report, void *cont
     lg__peak_clear(&p);
     return 0;
 }
+
+double lg_peak_gflops(int threads)
+{
+    struct lg__peak p;
+    if (lg__peak_init(&p, threads, NULL)) return 0;
+    double g = lg__peak_measure(&p, 0, lg__pool_threads(p.pool), 0.05);
+    lg__peak_clear(&p);
+    return g;
+}

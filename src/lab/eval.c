@@ -16,7 +16,8 @@ struct grid {
     lg_store *store;
     int64_t number, step;
     int samples;
-    lg_task *task; /* the run's own, or one with another setting */
+    int index, count; /* cells told, and to be told in all */
+    lg_task *task;    /* the run's own, or one with another setting */
     lg_example example;
 };
 
@@ -27,13 +28,13 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void wilson(lg_run_cell *cell)
+void lg__wilson(double right, double n, double *low, double *high)
 {
-    double n = cell->score.samples, p = cell->score.exact / n, z = 1.959963984540054;
+    double p = right / n, z = 1.959963984540054;
     double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    cell->low = fmax(0, middle - half);
-    cell->high = fmin(1, middle + half);
+    *low = fmax(0, middle - half);
+    *high = fmin(1, middle + half);
 }
 
 static lg_draw draw_of(const struct grid *g, const lg_run_cell *cell)
@@ -67,8 +68,20 @@ static int make_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
         e = lg_answer_taught(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted,
                              g->o->threads, &cell->taught, err);
     cell->seconds = now() - since;
-    if (!e) wilson(cell);
+    if (!e) lg__wilson(cell->score.exact, cell->score.samples, &cell->low, &cell->high);
     return e;
+}
+
+static void tell(struct grid *g, lg_run_cell *cell)
+{
+    const struct lg__config *c = &g->run->config;
+    cell->index = g->index++;
+    cell->count = g->count;
+    cell->unit = lg_task_get_shape(g->run->task)->info->unit;
+    cell->trained_least = c->length[0];
+    cell->trained_length = c->length[1];
+    cell->trained_sparsity = c->sparsity[1];
+    if (g->o->table) g->o->table(g->o->context, cell);
 }
 
 static int run_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
@@ -82,7 +95,7 @@ static int run_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
         e = make_cell(g, cell, err);
         if (!e && g->store) e = lg__store_add_cell(g->store, g->number, cell, err);
     }
-    if (!e && g->o->table) g->o->table(g->o->context, cell);
+    if (!e) tell(g, cell);
     return e;
 }
 
@@ -91,7 +104,9 @@ static int run_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
 static int check_cell(struct grid *g, const lg_run_cell *cell, lg_error *err)
 {
     lg_draw d = draw_of(g, cell);
-    return can_be(cell) ? lg_task_example(g->task, &d, &g->example, err) : 0;
+    if (!can_be(cell)) return 0;
+    g->count++;
+    return lg_task_example(g->task, &d, &g->example, err);
 }
 
 /* The grid of one task: checks it, or makes it. */
@@ -176,16 +191,21 @@ static int run_settings(struct grid *g, int check, lg_error *err)
     return e;
 }
 
+/* What can be made is counted on the way. */
+static int check_grid(struct grid *g, lg_error *err)
+{
+    if (g->o->predicted == 1 && !g->run->predicts)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s has no ID heads, so there are no predicted IDs; ask for given ones",
+                        g->o->folder);
+    return run_settings(g, 1, err);
+}
+
 int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *err)
 {
     struct grid g = {.run = r, .o = o};
     lg_example_init(&g.example);
-    int e = 0;
-    if (o->predicted == 1 && !r->predicts)
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s has no ID heads, so there are no predicted IDs; ask for given ones",
-                     o->folder);
-    if (!e) e = run_settings(&g, 1, err);
+    int e = check_grid(&g, err);
     lg_example_clear(&g.example);
     return e;
 }
@@ -196,7 +216,8 @@ int lg__run_grid(struct lg__run *r, const lg_eval_options *o, int64_t step, lg_s
     struct grid g = {.run = r, .o = o, .store = s, .number = number, .step = step};
     g.samples = o->samples ? o->samples : r->config.eval_samples;
     lg_example_init(&g.example);
-    int e = run_settings(&g, 0, err);
+    int e = check_grid(&g, err);
+    if (!e) e = run_settings(&g, 0, err);
     lg_example_clear(&g.example);
     return e;
 }

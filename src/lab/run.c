@@ -312,6 +312,7 @@ int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, i
                         .seed = r->config.seed,
                         .steps = r->options.steps,
                         .parameters = lg_model_param_total(r->model),
+                        .least = r->config.length[0],
                         .length = r->config.length[1],
                         .sparsity = r->config.sparsity[1]};
     int e = lg__store_register(s, &row, number, err);

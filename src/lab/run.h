@@ -56,5 +56,7 @@ int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *er
 /* The grid of the options (or of the config) with the weights that the run has now. */
 int lg__run_grid(struct lg__run *r, const lg_eval_options *o, int64_t step, lg_store *s,
                  int64_t number, lg_error *err);
+/* The 95% interval of a share, `right` of n > 0. */
+void lg__wilson(double right, double n, double *low, double *high);
 
 #endif

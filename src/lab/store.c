@@ -35,7 +35,7 @@ static const char *const scripts[] = {
     "  state TEXT NOT NULL, error TEXT NOT NULL, task TEXT NOT NULL, positions TEXT NOT NULL,"
     "  unit TEXT NOT NULL, config TEXT NOT NULL, machine TEXT NOT NULL, seed INTEGER NOT NULL,"
     "  step INTEGER NOT NULL, steps INTEGER NOT NULL, parameters INTEGER NOT NULL,"
-    "  length INTEGER NOT NULL, sparsity INTEGER NOT NULL,"
+    "  least INTEGER NOT NULL, length INTEGER NOT NULL, sparsity INTEGER NOT NULL,"
     "  created REAL NOT NULL, updated REAL NOT NULL);"
     "CREATE TABLE metrics("
     "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
@@ -261,19 +261,21 @@ int lg__store_register(lg_store *s, const lg_store_run *r, int64_t *number, lg_e
     int e = begin(s, err);
     if (e) return e;
     e = finish(
-        s,
-        prepare(s, err,
-                "INSERT INTO runs(id, folder, state, error, task, positions, unit, config,"
-                " machine, seed, step, steps, parameters, length, sparsity, created, updated)"
-                " VALUES(?1, ?2, ?3, '', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-                " ?15, ?15) ON CONFLICT(id) DO UPDATE SET folder = ?2",
-                "tttttttt"
-                "iiiiii"
-                "r",
-                r->id, r->folder, r->state, r->task, r->positions, r->unit, r->config,
-                machine(line), r->seed, r->step, r->steps, r->parameters, (int64_t)r->length,
-                (int64_t)r->sparsity, now()),
-        err);
+        s, prepare(s, err, "UPDATE runs SET folder = ? WHERE id = ?", "tt", r->folder, r->id), err);
+    if (!e && !sqlite3_changes(s->db))
+        e = finish(
+            s,
+            prepare(s, err,
+                    "INSERT INTO runs(id, folder, state, error, task, positions, unit, config,"
+                    " machine, seed, step, steps, parameters, least, length, sparsity, created,"
+                    " updated) VALUES(?,?,?,'',?,?,?,?,?,?,?,?,?,?,?,?,?16,?16)",
+                    "tttttttt"
+                    "iiiiiii"
+                    "r",
+                    r->id, r->folder, r->state, r->task, r->positions, r->unit, r->config,
+                    machine(line), r->seed, r->step, r->steps, r->parameters, (int64_t)r->least,
+                    (int64_t)r->length, (int64_t)r->sparsity, now()),
+            err);
     sqlite3_stmt *q =
         e ? NULL : prepare(s, err, "SELECT number FROM runs WHERE id = ?", "t", r->id);
     if (!e) e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
@@ -369,11 +371,12 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
 
-#define CELL_COLUMNS                                                                               \
-    "step, setting, length, sparsity, predicted, samples, exact, tokens, answer_tokens,"           \
-    " tokens_right, ids, ids_right, first_least, first_median, first_in, taught_samples,"          \
-    " taught_exact, taught_tokens, taught_tokens_right, taught_ids, taught_ids_right, low, high,"  \
-    " seconds"
+#define CELLS                                                                                      \
+    "SELECT e.step, setting, e.length, e.sparsity, predicted, samples, exact, e.tokens,"           \
+    " answer_tokens, tokens_right, ids, ids_right, first_least, first_median, first_in,"           \
+    " taught_samples, taught_exact, taught_tokens, taught_tokens_right, taught_ids,"               \
+    " taught_ids_right, low, high, seconds, unit, r.least, r.length, r.sparsity, count(*) OVER ()" \
+    " FROM evals AS e JOIN runs AS r ON r.number = e.run"
 
 static const char *text(sqlite3_stmt *q, int i)
 {
@@ -410,6 +413,11 @@ static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
     c->low = sqlite3_column_double(q, 21);
     c->high = sqlite3_column_double(q, 22);
     c->seconds = sqlite3_column_double(q, 23);
+    c->unit = text(q, 24);
+    c->trained_least = sqlite3_column_int(q, 25);
+    c->trained_length = sqlite3_column_int(q, 26);
+    c->trained_sparsity = sqlite3_column_int(q, 27);
+    c->count = sqlite3_column_int(q, 28);
 }
 
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
@@ -417,14 +425,16 @@ int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int sampl
 {
     sqlite3_stmt *q =
         prepare(s, err,
-                "SELECT " CELL_COLUMNS " FROM evals WHERE run = ? AND step = ? AND setting = ? AND"
-                " length = ? AND sparsity = ? AND predicted = ? AND samples = ? AND"
-                " taught_samples >= ?",
+                CELLS " WHERE run = ? AND e.step = ? AND setting = ? AND e.length = ? AND"
+                      " e.sparsity = ? AND predicted = ? AND samples = ? AND taught_samples >= ?",
                 "iitiiiii", number, cell->step, cell->setting, (int64_t)cell->length,
                 (int64_t)cell->sparsity, (int64_t)cell->predicted, (int64_t)samples,
                 (int64_t)(taught ? samples : 0));
     int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
-    if (e > 0) read_cell(q, cell);
+    if (e > 0) {
+        read_cell(q, cell);
+        cell->unit = NULL;
+    }
     *found = e > 0;
     sqlite3_finalize(q);
     return e < 0 ? e : 0;
@@ -436,16 +446,17 @@ int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each
     /* Of a cell that was made with several numbers of samples, the one with the most. */
     sqlite3_stmt *q = prepare(
         s, err,
-        "SELECT " CELL_COLUMNS " FROM evals AS e WHERE run = ?1 AND (?2 = -2 OR step = CASE ?2 WHEN"
-        " -1 THEN (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND samples ="
-        " (SELECT max(samples) FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND"
-        " o.setting = e.setting AND o.sparsity = e.sparsity AND o.predicted = e.predicted AND"
-        " o.length = e.length) ORDER BY step, setting, predicted, sparsity, length",
+        CELLS " WHERE run = ?1 AND (?2 = -2 OR e.step = CASE ?2 WHEN -1 THEN"
+              " (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND samples ="
+              " (SELECT max(samples) FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND"
+              " o.setting = e.setting AND o.sparsity = e.sparsity AND o.predicted = e.predicted AND"
+              " o.length = e.length) ORDER BY e.step, setting, predicted, e.sparsity, e.length",
         "ii", number, step);
     int e = q ? 1 : LG_ERROR_SYSTEM;
     lg_run_cell cell;
-    while (e > 0 && (e = next(s, q, err)) > 0) {
+    for (int i = 0; e > 0 && (e = next(s, q, err)) > 0; i++) {
         read_cell(q, &cell);
+        cell.index = i;
         each(context, &cell);
     }
     sqlite3_finalize(q);
@@ -481,7 +492,7 @@ int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *contex
 
 #define RUN_COLUMNS                                                                                \
     "number, id, folder, state, error, task, positions, unit, config, machine, seed, step, steps," \
-    " parameters, length, sparsity, created, updated"
+    " parameters, least, length, sparsity, created, updated"
 
 static lg_store_run read_run(sqlite3_stmt *q)
 {
@@ -499,10 +510,11 @@ static lg_store_run read_run(sqlite3_stmt *q)
                       .step = sqlite3_column_int64(q, 11),
                       .steps = sqlite3_column_int64(q, 12),
                       .parameters = sqlite3_column_int64(q, 13),
-                      .length = sqlite3_column_int(q, 14),
-                      .sparsity = sqlite3_column_int(q, 15),
-                      .created = sqlite3_column_double(q, 16),
-                      .updated = sqlite3_column_double(q, 17)};
+                      .least = sqlite3_column_int(q, 14),
+                      .length = sqlite3_column_int(q, 15),
+                      .sparsity = sqlite3_column_int(q, 16),
+                      .created = sqlite3_column_double(q, 17),
+                      .updated = sqlite3_column_double(q, 18)};
     if (strcmp(r.state, "training") == 0 && !lg__run_is_locked(r.folder)) r.state = "stopped";
     return r;
 }

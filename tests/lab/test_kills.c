@@ -167,6 +167,7 @@ static void keep_cell(void *context, const lg_run_cell *c)
     struct story *t = context;
     assert_true(t->cells < MOST_STEPS);
     t->cell[t->cells] = *c;
+    t->cell[t->cells].unit = NULL;
     t->cell[t->cells++].seconds = 0;
 }
 
@@ -308,12 +309,64 @@ static void killed_before_a_commit(void **state)
     }
 }
 
+/* ---- Damage --------------------------------------------------------------------------------- */
+
+static int keep_note(void *context, const lg_run_step *s)
+{
+    if (s->note) snprintf(context, 600, "%s", s->note);
+    return 1;
+}
+
+static int stop_at_ten(void *context, const lg_run_step *s)
+{
+    (void)context;
+    return s->step < 10;
+}
+
+/* One flipped bit, or a file cut short, in the last checkpoint: the one before it is used, with a
+ * warning, and the end is the same. */
+static void a_damaged_checkpoint_is_passed_over(void **state)
+{
+    (void)state;
+    enum { STEPS = 14 };
+    struct subject *whole = subject("sound", STEPS, 1);
+    train_in_child(whole, -1, -1, -1);
+    for (int cut = 0; cut < 2; cut++) {
+        struct subject *s = subject(cut ? "cut" : "flipped", STEPS, 1);
+        char path[300], note[600] = "";
+        lg_error err;
+        int done;
+        s->o.watch = stop_at_ten;
+        must(lg_run_train(&s->o, &done, &err), &err);
+        snprintf(path, sizeof path, "%s/checkpoint/step-000000010/state.safetensors", s->folder);
+        struct stat st;
+        assert_int_equal(stat(path, &st), 0);
+        if (cut) {
+            assert_int_equal(truncate(path, st.st_size / 2), 0);
+        } else {
+            FILE *f = fopen(path, "r+b");
+            assert_non_null(f);
+            fseek(f, st.st_size / 2, SEEK_SET);
+            int byte = fgetc(f);
+            fseek(f, st.st_size / 2, SEEK_SET);
+            fputc(byte ^ 4, f);
+            fclose(f);
+        }
+        s->o.watch = keep_note;
+        s->o.context = note;
+        must(lg_run_train(&s->o, &done, &err), &err);
+        if (!strstr(note, path)) fail_msg("no warning names %s: \"%s\"", path, note);
+        same(s, whole, STEPS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_at_any_instant),
         cmocka_unit_test(killed_in_a_save),
         cmocka_unit_test(killed_before_a_commit),
+        cmocka_unit_test(a_damaged_checkpoint_is_passed_over),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
 }

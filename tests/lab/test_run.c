@@ -1,7 +1,9 @@
 /* test_run.c: a run from its config to its checkpoints. Stopped at any step and resumed, it must
  * end with the same bytes as one that never was; a folder is never taken for another run. Kills
  * are in test_kills.c. */
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lab/training.h"
@@ -240,6 +242,200 @@ static void intervals_are_wilsons(void **state)
     assert_true(none > 0); /* 24 steps teach nothing */
 }
 
+/* ---- On the way ---------------------------------------------------------------------------- */
+
+struct seen {
+    int steps, cells, length[64], sparsity[64];
+    lg_run_cell cell[64];
+};
+
+static int see_step(void *context, const lg_run_step *s)
+{
+    struct seen *t = context;
+    assert_true(t->steps < 64);
+    t->length[t->steps] = s->length;
+    t->sparsity[t->steps++] = s->sparsity;
+    return 1;
+}
+
+static void see_cell(void *context, const lg_run_cell *c)
+{
+    struct seen *t = context;
+    assert_true(t->cells < 64);
+    t->cell[t->cells++] = *c;
+}
+
+/* 12 steps for lengths 2..8 and sparsities 1..3: the schedule does not ask what was learned. */
+static void a_schedule_grows_evenly(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"train.curriculum_steps=12"};
+    static const int length[] = {2, 2, 3, 3, 4, 4, 5, 6, 6, 7, 7, 8, 8};
+    lg_run_options o = options("schedule", 1, sets, 1);
+    struct seen t = {0};
+    lg_error err;
+    int done;
+    o.watch = see_step;
+    o.context = &t;
+    must(lg_run_train(&o, &done, &err), &err);
+    assert_int_equal(t.steps, 24);
+    for (int i = 0; i < 24; i++) {
+        assert_int_equal(t.length[i], i < 13 ? length[i] : 8);
+        assert_int_equal(t.sparsity[i], i < 4 ? 1 : i < 8 ? 2 : 3);
+    }
+}
+
+static void keep_number(void *context, const lg_store_run *r)
+{
+    assert_string_equal(r->state, "done");
+    assert_string_equal(r->task, "sparse-parity-scratchpad");
+    assert_string_equal(r->positions, "coupled, predicted, relative, window");
+    assert_int_equal(r->step, 24);
+    assert_int_equal(r->length, 8);
+    *(int64_t *)context = r->number;
+}
+
+/* The grid every 10 steps: told, and in the store under its step. */
+static void evaluations_on_the_way_are_kept(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"eval.every=10"};
+    lg_run_options o = options("on-the-way", 1, sets, 1);
+    struct seen told = {0}, kept = {0};
+    int64_t number = 0;
+    lg_error err;
+    int done;
+    o.store = in_home("way.db");
+    o.table = see_cell;
+    o.context = &told;
+    must(lg_run_train(&o, &done, &err), &err);
+    assert_int_equal(told.cells, 12); /* 6 cells at steps 10 and 20 */
+    lg_store *s = lg_store_open(o.store, 0, &err);
+    assert_non_null(s);
+    must(lg_store_find(s, o.folder, keep_number, &number, &err), &err);
+    must(lg_store_cells(s, number, -2, see_cell, &kept, &err), &err);
+    assert_int_equal(kept.cells, 12);
+    for (int i = 0; i < 12; i++) {
+        assert_int_equal(told.cell[i].step, i < 6 ? 10 : 20);
+        assert_int_equal(told.cell[i].index, i % 6);
+        assert_int_equal(told.cell[i].count, 6);
+        assert_int_equal(kept.cell[i].step, told.cell[i].step);
+        assert_int_equal(kept.cell[i].length, told.cell[i].length);
+        assert_memory_equal(&kept.cell[i].score, &told.cell[i].score, sizeof(lg_score));
+        assert_memory_equal(&kept.cell[i].taught.exact, &told.cell[i].taught.exact, sizeof(int));
+    }
+    lg_store_close(s);
+}
+
+/* ---- Cells ---------------------------------------------------------------------------------- */
+
+static void two_then_die(void *context, const lg_run_cell *c)
+{
+    (void)c;
+    if (++*(int *)context == 2) raise(SIGKILL);
+}
+
+/* Killed after two cells, an evaluation makes only the others. */
+static void an_evaluation_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    int told = 0, status;
+    lg_eval_options o = {.folder = in_home("whole"), .store = in_home("cells.db"), .predicted = -1};
+    pid_t child = fork();
+    if (child == 0) {
+        o.table = two_then_die;
+        o.context = &told;
+        lg_run_eval(&o, NULL, NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    struct seen first = {0}, second = {0}, again = {0};
+    lg_error err;
+    o.table = see_cell;
+    o.context = &first;
+    must(lg_run_eval(&o, NULL, &err), &err);
+    o.context = &second;
+    must(lg_run_eval(&o, NULL, &err), &err);
+    o.context = &again;
+    o.again = 1;
+    must(lg_run_eval(&o, NULL, &err), &err);
+    assert_int_equal(first.cells, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(first.cell[i].kept, i < 2);
+        assert_int_equal(second.cell[i].kept, 1);
+        assert_int_equal(again.cell[i].kept, 0);
+        assert_memory_equal(&first.cell[i].score, &again.cell[i].score, sizeof(lg_score));
+        assert_memory_equal(&second.cell[i].taught.right, &again.cell[i].taught.right, 8);
+        assert_true(first.cell[i].low == again.cell[i].low);
+    }
+    o.again = 0;
+    o.samples = 11; /* not what the store has */
+    struct seen more = {0};
+    o.context = &more;
+    must(lg_run_eval(&o, NULL, &err), &err);
+    assert_int_equal(more.cell[0].kept, 0);
+}
+
+/* The grid at other settings of the task, as long as it keeps its words. */
+static void settings_can_vary(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"task.name=copy",           "positions.source=delta",
+                                       "positions.window=[-2, 2]", "train.sparsity=auto",
+                                       "eval.sparsities=auto",     "train.curriculum=none",
+                                       "train.length=[1, 8]"};
+    static const char *const kinds[] = {"kind=random", "kind=unique"};
+    static const char *const words[] = {"alphabet=5"}, *const none[] = {"kinds=random"};
+    lg_run_options o = options("copies", 1, sets, 7);
+    lg_error err;
+    int done;
+    must(lg_run_train(&o, &done, &err), &err);
+    struct seen t = {0};
+    lg_eval_options e = {.folder = o.folder, .predicted = 0, .table = see_cell, .context = &t};
+    e.settings = kinds;
+    e.setting_count = 2;
+    must(lg_run_eval(&e, NULL, &err), &err);
+    assert_int_equal(t.cells, 4);
+    assert_string_equal(t.cell[0].setting, "kind=random");
+    assert_string_equal(t.cell[3].setting, "kind=unique");
+    e.settings = words;
+    e.setting_count = 1;
+    e.store = in_home("none.db");
+    assert_int_equal(lg_run_eval(&e, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "vocabulary"));
+    e.settings = none;
+    assert_int_equal(lg_run_eval(&e, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "\"kinds\""));
+    assert_int_equal(t.cells, 4);
+    assert_int_not_equal(access(e.store, F_OK), 0); /* refused before any work */
+}
+
+static int try_again(void *context, const lg_run_step *s)
+{
+    lg_run_options *o = context;
+    lg_error err;
+    int done;
+    if (s->step == 1) {
+        assert_int_equal(lg_run_train(o, &done, &err), LG_ERROR_ARGUMENT);
+        assert_non_null(strstr(err.text, "another process is training"));
+    }
+    return 1;
+}
+
+static void only_one_process_trains_a_run(void **state)
+{
+    (void)state;
+    lg_run_options o = options("busy", 1, NULL, 0), second = o;
+    lg_error err;
+    int done;
+    second.resume = LG_RUN_RESUME;
+    o.watch = try_again;
+    o.context = &second;
+    must(lg_run_train(&o, &done, &err), &err);
+    same_bytes(o.folder, in_home("whole"));
+}
+
 static int count_steps(void *context, const lg_run_step *s)
 {
     *(int64_t *)context = s->step;
@@ -320,6 +516,11 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_grid_has_every_cell_that_can_be),
         cmocka_unit_test(intervals_are_wilsons),
+        cmocka_unit_test(a_schedule_grows_evenly),
+        cmocka_unit_test(evaluations_on_the_way_are_kept),
+        cmocka_unit_test(an_evaluation_goes_on_where_it_was),
+        cmocka_unit_test(settings_can_vary),
+        cmocka_unit_test(only_one_process_trains_a_run),
         cmocka_unit_test(an_early_stop_is_an_end),
         cmocka_unit_test(given_and_predicted_differ_where_they_should),
     };
