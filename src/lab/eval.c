@@ -154,15 +154,17 @@ static int open_task(struct grid *g, const char *setting, lg_error *err)
     const struct lg__config *c = &g->run->config;
     size_t key = setting ? strcspn(setting, "=") + 1 : 0;
     const char **settings = calloc((size_t)c->setting_count + 1, sizeof *settings);
+    const char *name = g->o->task ? g->o->task : c->task;
+    size_t kind = strcspn(name, ":"); /* "jsonl" of two files: the same settings */
     int n = 0, known = !setting;
+    int same = kind == strcspn(c->task, ":") && strncmp(name, c->task, kind) == 0;
     if (!settings) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a task");
-    for (int i = 0; i < c->setting_count; i++) {
+    for (int i = 0; i < c->setting_count && same; i++) {
         int replaced = setting && strncmp(c->settings[i], setting, key) == 0;
         settings[n++] = replaced ? setting : c->settings[i];
         known |= replaced;
     }
     if (!known) settings[n++] = setting; /* lg_task_new says what is wrong with it */
-    const char *name = g->o->task ? g->o->task : c->task;
     g->task = lg_task_new(name, settings, n, err);
     free(settings);
     return g->task ? check_words(g, setting ? setting : name, err) : LG_ERROR_ARGUMENT;

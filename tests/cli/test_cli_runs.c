@@ -88,10 +88,26 @@ static void a_run_from_config_to_table(void **state)
     assert_int_equal(run("2>/dev/null", "eval runs/small --json"), 0);
     assert_int_equal(count("\"ids\":\"given\""), 2);
     assert_int_equal(count("\"ids\":\"predicted\""), 2);
-    prints("{\"length\":3,\"sparsity\":0,\"ids\":\"given\",\"tokens\":8,\"samples\":4,");
+    prints("{\"step\":20,\"setting\":\"\",\"length\":3,\"unit\":\"letters\",\"sparsity\":0,"
+           "\"ids\":\"given\",\"tokens\":8,\"samples\":4,");
+    assert_int_equal(count("\"kept\":false"), 4);
+    assert_true(there("lengthen.db"));
+    /* a second time the store has them */
+    assert_int_equal(run("2>/dev/null", "eval runs/small --json"), 0);
+    assert_int_equal(count("\"kept\":true"), 4);
     assert_int_equal(run("", "eval runs/small --ids given --lengths 2,4,6 --samples 2"), 0);
     assert_int_equal(count(" given "), 3);
     prints("95% interval");
+    prints("first error");
+    assert_int_equal(run("", "eval runs/small --ids given --lengths 2,4 --samples 2 --csv"), 0);
+    assert_int_equal(count("\n"), 3);
+    prints("step,setting,length,unit,sparsity,ids,tokens,samples,exact,");
+    prints("\n20,\"\",4,letters,0,given,10,2,");
+    assert_int_equal(run("", "eval runs/small --vary kind=random,unique --ids given --json"), 0);
+    assert_int_equal(count("\"setting\":\"kind=unique\""), 2);
+    assert_int_equal(run("", "eval runs/small --ids given --plot -"), 0);
+    prints("100%");
+    prints("length (letters)");
     /* resumed when all is done: nothing happens, and it is no error */
     assert_int_equal(run("2>&1", "train small.yaml --resume"), 0);
     prints("Trained.");
@@ -117,9 +133,51 @@ static void an_interrupted_run_goes_on(void **state)
     assert_int_equal(run("2>/dev/null", "eval long --samples 1"), 0);
 }
 
+/* --store, then LENGTHEN_STORE, then lengthen.db; and evaluations on the way. */
+static void the_store_is_where_it_is_said(void **state)
+{
+    (void)state;
+    assert_int_equal(run("2>/dev/null", "train small.yaml --out a --store one.db --json "
+                                        "--set eval.every=10 --set eval.samples=1"),
+                     0);
+    assert_int_equal(count("{\"step\":10,\"setting\""), 4);
+    assert_int_equal(count("{\"step\":20,\"setting\""), 4);
+    assert_true(there("one.db"));
+    setenv("LENGTHEN_STORE", "two.db", 1);
+    int code = run("2>/dev/null", "train small.yaml --out b");
+    unsetenv("LENGTHEN_STORE");
+    assert_int_equal(code, 0);
+    assert_true(there("two.db"));
+    /* its metrics went to another store: said, and no reason to stop */
+    assert_int_equal(run("", "train small.yaml --out c --set train.steps=100000 2>&1 & sleep 0.4; "
+                             "kill -INT $!; wait $!; true"),
+                     0);
+    assert_int_equal(run("", "train small.yaml --out c --set train.steps=100000 --resume "
+                             "--store three.db 2>&1 & sleep 0.4; kill -INT $!; wait $!; true"),
+                     0);
+    prints("three.db has the metrics of 0 of the");
+}
+
+/* Every file of the folder, as one number. */
+static void fingerprint(char *sum, size_t size)
+{
+    char command[400];
+    snprintf(command, sizeof command,
+             "cd %s && find . -type f -exec md5sum {} + | sort | md5sum; find %s -type d | sort | "
+             "md5sum",
+             home, home);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    size_t n = fread(sum, 1, size - 1, f);
+    sum[n] = 0;
+    pclose(f);
+}
+
 static void wrong_uses(void **state)
 {
     (void)state;
+    char before[200], after[200];
+    fingerprint(before, sizeof before);
     static const struct {
         const char *arguments, *words;
     } wrong[] = {
@@ -158,13 +216,29 @@ static void wrong_uses(void **state)
         {"eval runs/small --ids both", "given or predicted"},
         {"eval runs/small --lengths 2000000", "2000000"},
         {"eval runs/small --no-such", "--no-such"},
+        {"eval runs/small --vary names", "--vary is \"names\""},
+        {"eval runs/small --vary kind=odd", "random|unique"},
+        {"eval runs/small --vary alphabet=5", "vocabulary"},
+        {"eval runs/small --task parity", "vocabulary"},
+        {"eval runs/small --task jsonl:none.jsonl", "none.jsonl"},
+        {"eval runs/small --threads none", "--threads is \"none\""},
+        {"eval runs/small --plot picture.gif", ".svg"},
+        {"eval runs/small --plot none/picture.svg", "none"},
+        {"train small.yaml --out other --set train.curriculum_steps=5", "train.curriculum is none"},
+        {"train small.yaml --out other --set eval.every=5 --set 'eval.lengths=[2000000]'",
+         "2000000"},
+        {"demo --seed -1", "--seed is \"-1\""},
+        {"demo --plot picture.gif", ".svg"},
+        {"demo --out small.yaml/x", "small.yaml/x"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int code = run("2>&1 >/dev/null", wrong[i].arguments);
         if (code != 2) fail_msg("%s: exit code %d\n%s", wrong[i].arguments, code, out);
         if (!strstr(out, wrong[i].words))
             fail_msg("%s: \"%s\" is not in:\n%s", wrong[i].arguments, wrong[i].words, out);
-        if (there("other")) fail_msg("%s: left a folder behind", wrong[i].arguments);
+        fingerprint(after, sizeof after);
+        if (strcmp(before, after) != 0) fail_msg("%s: left something behind", wrong[i].arguments);
+        if (strlen(out) > 600) fail_msg("%s: more than a sentence:\n%s", wrong[i].arguments, out);
     }
 }
 
@@ -172,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_from_config_to_table),
+        cmocka_unit_test(the_store_is_where_it_is_said),
         cmocka_unit_test(an_interrupted_run_goes_on),
         cmocka_unit_test(wrong_uses),
     };
