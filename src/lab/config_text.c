@@ -285,6 +285,33 @@ static const char page_head[] =
     "```\n"
     "\n";
 
+static const char page_sweeps[] =
+    "\n## Sweeps\n"
+    "\n"
+    "`lengthen sweep` reads a file of its own, which varies keys of a config:\n"
+    "\n"
+    "```yaml\n"
+    "base: parity.yaml                 # a config, its path relative to this file\n"
+    "vary:\n"
+    "  scheme:                         # a name of your own: a map of named bundles of keys\n"
+    "    plain: {positions.ids: plain, positions.source: given}\n"
+    "    coupled: {}                   # as in the config\n"
+    "  train.length: [[1, 10], [1, 20]]  # a key of the config: a list of values\n"
+    "  seed: [1, 2, 3]\n"
+    "```\n"
+    "\n"
+    "- `base`, or `config` with the keys of a config in its place. `--set` comes after it, for\n"
+    "  every run; what the sweep varies cannot be set.\n"
+    "- `vary`: the runs are all combinations, in the order of the file, the last one fastest;\n"
+    "  10,000 at most. In a bundle keys are written `a.b: value` or `a: {b: value}`. A key may be\n"
+    "  varied in one place only.\n"
+    "\n"
+    "A run is called after its values, `scheme=plain,train.length=[1, 10],seed=1`, and so is its\n"
+    "folder in `--out`, with `_` for letters other than `a-z A-Z 0-9 . _ = , -`. Runs that differ\n"
+    "in `seed` alone are one variant: the table has their median and quartiles. Every run's "
+    "config\n"
+    "is read and opened before the first one is started.\n";
+
 char *lg__config_page(void)
 {
     char *text = NULL, range[RANGE], title[40];
@@ -302,6 +329,7 @@ char *lg__config_page(void)
     }
     fprintf(f, "\n## The settings of the tasks\n");
     for (int i = 0; i < lg_task_count(); i++) put_page_settings(f, lg_task_info_at(i));
+    fputs(page_sweeps, f);
     if (!fclose(f)) return text;
     free(text);
     return NULL;
