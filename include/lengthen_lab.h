@@ -266,7 +266,7 @@ typedef struct lg_sweep_run {
  * goes on with them. */
 typedef int lg_sweep_watch(void *context, const lg_sweep_run *r);
 /* A run that is done already is not made again; one that fails does not stop the others. *failed
- * and *left: how many failed, how many are neither done nor failed since it was stopped. Every run's
+ * and *left: how many failed, how many are neither done nor failed since it was stopped. Every
  * config is opened first: what is wrong is refused before the folder and the store are touched. */
 int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, int *failed,
              int *left, lg_error *err);
@@ -286,7 +286,7 @@ typedef struct lg_sweep_cell {
     /* Median exact at the longest length of training, of this sparsity or the densest of training
      * if that is less, with the IDs that the runs predict if they do; -1: there is no such cell. */
     double learned;
-    int trained_least, trained_length, trained_sparsity; /* shortest, longest, densest of training */
+    int trained_least, trained_length, trained_sparsity; /* shortest, longest, densest there */
     const char *unit;
 } lg_sweep_cell;
 typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);

@@ -2,6 +2,7 @@
  * refuse, and that the pages in docs/ are what the program prints today. */
 #include <ctype.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -239,8 +240,15 @@ static void run_on_terminal(const char *arguments)
     assert_true(slave >= 0);
     snprintf(what, sizeof what, "2>/dev/null >%s", name);
     assert_int_equal(run(what, "%s", arguments), 0);
-    ssize_t n = read(master, out, sizeof out - 1);
-    out[n > 0 ? n : 0] = '\0';
+    /* The kernel hands it over piece by piece, some of it after the program has ended. */
+    size_t used = 0;
+    struct pollfd ready = {.fd = master, .events = POLLIN};
+    while (used < sizeof out - 1 && poll(&ready, 1, 200) > 0) {
+        ssize_t n = read(master, out + used, sizeof out - 1 - used);
+        if (n <= 0) break;
+        used += (size_t)n;
+    }
+    out[used] = '\0';
     close(slave);
     close(master);
 }
