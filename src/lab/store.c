@@ -153,20 +153,40 @@ static const char *machine(char line[200])
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static int get_version(lg_store *s, int *version, lg_error *err)
+/* The number in the file's head that says whose it is: "leng". */
+#define APPLICATION "1818586727"
+
+/* A number that the statement gives. */
+static int get_number(lg_store *s, const char *sql, int64_t *number, lg_error *err)
 {
-    sqlite3_stmt *q =
-        prepare(s, err, "SELECT count(*) FROM sqlite_master WHERE name = 'schema_version'", "");
+    sqlite3_stmt *q = prepare(s, err, sql, "");
     int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
-    int has = e > 0 && sqlite3_column_int(q, 0);
-    sqlite3_finalize(q);
-    *version = 0;
-    if (e < 0 || !has) return e < 0 ? e : 0;
-    q = prepare(s, err, "SELECT max(version) FROM schema_version", "");
-    e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
-    if (e > 0) *version = sqlite3_column_int(q, 0);
+    if (e > 0) *number = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     return e < 0 ? e : 0;
+}
+
+/* Another program's database is left as it is. */
+static int check_owner(lg_store *s, lg_error *err)
+{
+    int64_t tables = 0, application = 0;
+    int e = get_number(s, "SELECT count(*) FROM sqlite_master", &tables, err);
+    if (!e) e = get_number(s, "PRAGMA application_id", &application, err);
+    if (e || !tables || application == strtol(APPLICATION, NULL, 10)) return e;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s is the database of another program, not a store; name another file "
+                    "(--store)",
+                    s->file);
+}
+
+static int get_version(lg_store *s, int *version, lg_error *err)
+{
+    int64_t has = 0, n = 0;
+    int e = get_number(s, "SELECT count(*) FROM sqlite_master WHERE name = 'schema_version'", &has,
+                       err);
+    if (!e && has) e = get_number(s, "SELECT max(version) FROM schema_version", &n, err);
+    *version = (int)n;
+    return e;
 }
 
 /* All missing scripts in one transaction: another process may be doing the same. */
@@ -180,7 +200,10 @@ static int migrate(lg_store *s, const char *const *script, int count, lg_error *
                      s->file, version, count);
     if (e || version == count) return e;
     if ((e = begin(s, err))) return e;
-    e = execute(s, "CREATE TABLE IF NOT EXISTS schema_version(version INTEGER NOT NULL)", err);
+    e = execute(s,
+                "PRAGMA application_id=" APPLICATION
+                ";CREATE TABLE IF NOT EXISTS schema_version(version INTEGER NOT NULL)",
+                err);
     if (!e) e = get_version(s, &version, err);
     for (int i = version; i < count && !e; i++) {
         e = execute(s, script[i], err);
@@ -195,11 +218,11 @@ static int migrate(lg_store *s, const char *const *script, int count, lg_error *
 /* WAL is set by a write; while another process does the same, SQLite does not wait by itself. */
 static int set_wal(lg_store *s, lg_error *err)
 {
-    int e = -1;
-    for (int waited = 0; e && waited <= patience; waited += 20) {
-        e = execute(s, "PRAGMA journal_mode=WAL", err);
-        if (!e || (sqlite3_errcode(s->db) & 0xff) != SQLITE_BUSY) break;
+    double until = now() + 1e-3 * patience; /* by the clock: at times SQLite waits, too */
+    int e = execute(s, "PRAGMA journal_mode=WAL", err);
+    while (e && (sqlite3_errcode(s->db) & 0xff) == SQLITE_BUSY && now() < until) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
+        e = execute(s, "PRAGMA journal_mode=WAL", err);
     }
     return e;
 }
@@ -217,7 +240,8 @@ static int open_file(lg_store *s, const char *file, int create, lg_error *err)
     if (sqlite3_open_v2(file, &s->db, flags, NULL) != SQLITE_OK) return fail(s, err);
     sqlite3_extended_result_codes(s->db, 1);
     sqlite3_busy_timeout(s->db, patience);
-    int e = set_wal(s, err);
+    int e = check_owner(s, err);
+    if (!e) e = set_wal(s, err);
     return e ? e : execute(s, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON", err);
 }
 
