@@ -15,19 +15,38 @@ enum {
 int lg_cmd_bench(int argc, char **argv);
 int lg_cmd_demo(int argc, char **argv);
 int lg_cmd_eval(int argc, char **argv);
+int lg_cmd_generate(int argc, char **argv);
 int lg_cmd_positions(int argc, char **argv);
+int lg_cmd_runs(int argc, char **argv);
 int lg_cmd_sample(int argc, char **argv);
+int lg_cmd_sweep(int argc, char **argv);
 int lg_cmd_tasks(int argc, char **argv);
 int lg_cmd_train(int argc, char **argv);
+int lg_cmd_try(int argc, char **argv);
 
 /* Usage line, what the command does, its options, an example; ends with a newline. */
 extern const char lg_cmd_bench_help[];
 extern const char lg_cmd_demo_help[];
 extern const char lg_cmd_eval_help[];
+extern const char lg_cmd_generate_help[];
 extern const char lg_cmd_positions_help[];
+extern const char lg_cmd_runs_help[];
 extern const char lg_cmd_sample_help[];
+extern const char lg_cmd_sweep_help[];
 extern const char lg_cmd_tasks_help[];
 extern const char lg_cmd_train_help[];
+extern const char lg_cmd_try_help[];
+
+/* A row of the table in main.c. */
+struct lg_cli_command {
+    enum { LG_CLI_LOOK, LG_CLI_RUN, LG_CLI_MEASURE, LG_CLI_GROUPS } group;
+    const char *name;
+    const char *line; /* one line in the list of commands, at most 60 columns */
+    const char *help;
+    int (*run)(int argc, char **argv);
+};
+/* Prints the manual page docs/lengthen.1: everybody's help text, and what is common to all. */
+void lg_cli_man(const struct lg_cli_command *commands, int count);
 
 /* Says on stderr what is wrong with the use of a command and where its help is; returns
  * LG_EXIT_USE: `return lg_cli_wrong("bench", "unknown shape \"%s\"", shape);` */

@@ -8,45 +8,46 @@
 #include "cli/cli.h"
 #include "lengthen.h"
 
-static const struct command {
-    const char *name;
-    const char *line; /* one line in the list of commands */
-    const char *help;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    {"demo", "train on short sequences, then answer long ones", lg_cmd_demo_help, lg_cmd_demo},
-    {"train", "train the model of a config; keeps the run in a folder", lg_cmd_train_help,
-     lg_cmd_train},
-    {"eval", "what a run can do, length by length", lg_cmd_eval_help, lg_cmd_eval},
-    {"tasks", "the tasks: formats, settings, examples", lg_cmd_tasks_help, lg_cmd_tasks},
-    {"sample", "print examples of a task with their position IDs", lg_cmd_sample_help,
+static const struct lg_cli_command commands[] = {
+    {LG_CLI_LOOK, "demo", "train on short sequences, then answer long ones", lg_cmd_demo_help,
+     lg_cmd_demo},
+    {LG_CLI_LOOK, "try", "will a task or your data extrapolate; with which positions",
+     lg_cmd_try_help, lg_cmd_try},
+    {LG_CLI_RUN, "train", "train the model of a config; keeps the run in a folder",
+     lg_cmd_train_help, lg_cmd_train},
+    {LG_CLI_RUN, "eval", "what a run can do, length by length", lg_cmd_eval_help, lg_cmd_eval},
+    {LG_CLI_RUN, "generate", "what a run's model writes, token by token and ID by ID",
+     lg_cmd_generate_help, lg_cmd_generate},
+    {LG_CLI_RUN, "sweep", "many runs over a config: trained, evaluated, in one table",
+     lg_cmd_sweep_help, lg_cmd_sweep},
+    {LG_CLI_RUN, "runs", "list, show, compare and delete the runs in the store", lg_cmd_runs_help,
+     lg_cmd_runs},
+    {LG_CLI_LOOK, "tasks", "the tasks: formats, settings, examples", lg_cmd_tasks_help,
+     lg_cmd_tasks},
+    {LG_CLI_LOOK, "sample", "print examples of a task with their position IDs", lg_cmd_sample_help,
      lg_cmd_sample},
-    {"positions", "the position IDs and encodings, with their formulas", lg_cmd_positions_help,
-     lg_cmd_positions},
-    {"bench", "measure this machine, each kernel and the whole step", lg_cmd_bench_help,
-     lg_cmd_bench},
+    {LG_CLI_LOOK, "positions", "the position IDs and encodings, with their formulas",
+     lg_cmd_positions_help, lg_cmd_positions},
+    {LG_CLI_MEASURE, "bench", "measure this machine, each kernel and the whole step",
+     lg_cmd_bench_help, lg_cmd_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+/* One screen: 24 lines of 80 columns, also when there are 19 commands. */
 static void print_help(FILE *out)
 {
-    fputs("Usage: lengthen COMMAND [OPTIONS]\n"
-          "\n"
-          "Trains small transformers on short sequences and tests them on long ones,\n"
-          "on the CPU.\n"
-          "\n"
-          "Commands:\n",
-          out);
-    for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].line);
+    static const char *const groups[LG_CLI_GROUPS] = {"look", "run", "measure"};
+    fputs("Usage: lengthen COMMAND [OPTIONS]      train short, test long, on the CPU\n\n", out);
+    for (int g = 0; g < LG_CLI_GROUPS; g++) {
+        int shown = 0;
+        for (int i = 0; i < COMMANDS; i++)
+            if ((int)commands[i].group == g)
+                fprintf(out, "%-8s %-10s %s\n", shown++ ? "" : groups[g], commands[i].name,
+                        commands[i].line);
+    }
     fputs("\n"
-          "  lengthen COMMAND --help   what a command does, its options, an example\n"
-          "  lengthen --version        the version\n"
-          "\n"
-          "Example, to see it work:\n"
-          "  lengthen demo\n"
-          "\n"
-          "Exit codes: 0 done, 1 failed, 2 wrong use, 3 a check answered \"no\".\n",
+          "First  lengthen demo;  lengthen sample addition;  lengthen train CONFIG.yaml\n"
+          "Then   lengthen COMMAND --help: what it does, its options, an example\n",
           out);
 }
 
@@ -113,6 +114,10 @@ static int run(int argc, char **argv)
     if (wrong_isa()) return LG_EXIT_USE;
     if (is_help(argv[1]) || (strcmp(argv[1], "help") == 0 && argc == 2)) {
         print_help(stdout);
+        return LG_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "help") == 0 && strcmp(argv[2], "--man") == 0) {
+        lg_cli_man(commands, COMMANDS);
         return LG_EXIT_DONE;
     }
     if (strcmp(argv[1], "--version") == 0) {

@@ -1,0 +1,539 @@
+/* runs.c: `lengthen runs`: the runs in the store: listed and deleted here, shown in runs_show.c,
+ * compared in runs_compare.c. */
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/runs.h"
+#include "cli/show.h"
+#include "cli/table.h"
+
+const char lg_cmd_runs_help[] =
+    "Usage: lengthen runs [list | show RUN | compare RUN RUN.. | delete RUN..] [OPTIONS]\n"
+    "\n"
+    "The runs in the store, which `lengthen train` and `eval` fill. RUN is a number of the list,\n"
+    "the run's folder, the last part of that, or the first letters of its ID.\n"
+    "\n"
+    "list, or nothing: one line a run, the newest first, with its exact answers at the longest\n"
+    "length of training and at the longest that was tested (with predicted IDs, if it has any).\n"
+    "  --task NAME       only runs of this task\n"
+    "  --state STATE     only these: training, stopped, done or failed\n"
+    "  --last N          only the newest N (all; 40 on a terminal)\n"
+    "show: one run: config, curve of the loss, what it can do, length by length.\n"
+    "  --steps           the metrics of its steps instead\n"
+    "  --csv             these as CSV\n"
+    "compare: where the configs differ, exact answers side by side, and the last loss.\n"
+    "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
+    "  --yes             does not ask\n"
+    "\n"
+    "  --store FILE      the store (LENGTHEN_STORE, or lengthen.db)\n"
+    "  --json            one object a line\n"
+    "\n"
+    "Examples:\n"
+    "  lengthen runs --task addition --state done\n"
+    "  lengthen runs show 3\n"
+    "  lengthen runs compare 3 4\n"
+    "  lengthen runs delete runs/parity --yes\n";
+
+enum { ON_A_TERMINAL = 40 };
+
+/* ---- Shared ----------------------------------------------------------------------------- */
+
+int lg_cli_no_memory(lg_error *err)
+{
+    snprintf(err->text, sizeof err->text, "no memory for what the store holds; end other programs");
+    return err->code = LG_ERROR_MEMORY;
+}
+
+double lg_cli_share(int64_t part, int64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+const char *lg_cli_run_name(const lg_store_run *r)
+{
+    const char *slash = strrchr(r->folder, '/');
+    return slash && slash[1] ? slash + 1 : r->folder;
+}
+
+const char *lg_cli_ago(double then, char *text, int size)
+{
+    double s = (double)time(NULL) - then;
+    time_t t = (time_t)then;
+    struct tm date;
+    if (s < 60)
+        snprintf(text, (size_t)size, "%.0f s ago", s < 0 ? 0 : s);
+    else if (s < 3600)
+        snprintf(text, (size_t)size, "%.0f min ago", floor(s / 60));
+    else if (s < 48 * 3600)
+        snprintf(text, (size_t)size, "%.0f h ago", floor(s / 3600));
+    else if (s < 60 * 86400.0)
+        snprintf(text, (size_t)size, "%.0f days ago", floor(s / 86400));
+    else if (!localtime_r(&t, &date) || !strftime(text, (size_t)size, "%Y-%m-%d", &date))
+        snprintf(text, (size_t)size, "long ago");
+    return text;
+}
+
+/* One block holds all words; r points into it. */
+void lg_cli_run_copy(struct lg_cli_run *to, const lg_store_run *r)
+{
+    const char *words[] = {r->id,        r->folder, r->state,  r->error,  r->task,
+                           r->positions, r->unit,   r->config, r->machine};
+    const char **to_words[] = {&to->r.id,    &to->r.folder, &to->r.state,
+                               &to->r.error, &to->r.task,   &to->r.positions,
+                               &to->r.unit,  &to->r.config, &to->r.machine};
+    enum { WORDS = sizeof words / sizeof *words };
+    size_t size = 0, used = 0;
+    for (int i = 0; i < WORDS; i++) size += strlen(words[i]) + 1;
+    to->r = *r;
+    if (!(to->text = malloc(size))) return;
+    for (int i = 0; i < WORDS; i++) {
+        size_t n = strlen(words[i]) + 1;
+        memcpy(to->text + used, words[i], n);
+        *to_words[i] = to->text + used;
+        used += n;
+    }
+}
+
+void lg_cli_run_clear(struct lg_cli_run *run) { free(run->text); }
+
+void lg_cli_runs_free(struct lg_cli_run *runs, int count)
+{
+    for (int i = 0; i < count && runs; i++) lg_cli_run_clear(&runs[i]);
+    free(runs);
+}
+
+static void copy_found(void *context, const lg_store_run *r) { lg_cli_run_copy(context, r); }
+
+struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count)
+{
+    struct lg_cli_run *runs = calloc((size_t)a->name_count, sizeof *runs);
+    int e = runs ? 0 : lg_cli_no_memory(&a->err);
+    *count = 0;
+    for (int i = 0; i < a->name_count && !e; i++) {
+        struct lg_cli_run *run = &runs[*count];
+        e = lg_store_find(a->store, a->names[i], copy_found, run, &a->err);
+        if (!e && !run->text) e = lg_cli_no_memory(&a->err);
+        if (e) break;
+        int again = 0;
+        for (int j = 0; j < *count; j++) again |= runs[j].r.number == run->r.number;
+        if (again)
+            lg_cli_run_clear(run);
+        else
+            (*count)++;
+    }
+    if (!e) return runs;
+    lg_cli_runs_free(runs, *count);
+    return NULL;
+}
+
+void lg_cli_json_number(const char *key, double value)
+{
+    if (isfinite(value))
+        printf(",\"%s\":%.9g", key, value);
+    else
+        printf(",\"%s\":null", key);
+}
+
+static void json_word(const char *key, const char *value)
+{
+    printf(",\"%s\":", key);
+    lg_cli_json(stdout, value);
+}
+
+void lg_cli_run_json(const lg_store_run *r)
+{
+    printf("{\"run\":%lld", (long long)r->number);
+    json_word("id", r->id);
+    json_word("name", lg_cli_run_name(r));
+    json_word("folder", r->folder);
+    json_word("task", r->task);
+    json_word("positions", r->positions);
+    json_word("state", r->state);
+    json_word("error", r->error);
+    json_word("machine", r->machine);
+    json_word("unit", r->unit);
+    printf(",\"seed\":%lld,\"step\":%lld,\"steps\":%lld,\"parameters\":%lld,\"length\":%d,"
+           "\"sparsity\":%d,\"created\":%.3f,\"updated\":%.3f",
+           (long long)r->seed, (long long)r->step, (long long)r->steps, (long long)r->parameters,
+           r->length, r->sparsity, r->created, r->updated);
+}
+
+/* ---- Cells ------------------------------------------------------------------------------ */
+
+int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
+                      struct lg_cli_cells *cells)
+{
+    cells->count = 0;
+    return lg_store_cells(a->store, number, step, lg_cli_cells_keep, cells, &a->err);
+}
+
+const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,
+                                     int most)
+{
+    const lg_run_cell *best = NULL;
+    for (int i = 0; i < cells->count; i++) {
+        const lg_run_cell *c = &cells->cells[i];
+        if (c->setting[0] || c->length > most) continue;
+        if (best && best->predicted != c->predicted) {
+            if (c->predicted) best = c;
+        } else if (best && best->length != c->length) {
+            if (c->length > best->length) best = c;
+        } else if (!best || abs(c->sparsity - r->sparsity) < abs(best->sparsity - r->sparsity)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* ---- The list --------------------------------------------------------------------------- */
+
+struct list {
+    struct lg_cli_asked *a;
+    struct lg_cli_run *runs;
+    int count, room, lost; /* kept; there was no memory */
+    int all, fitting;      /* in the store; of the task and state asked for */
+    int most;
+};
+
+static void keep_run(void *context, const lg_store_run *r)
+{
+    struct list *l = context;
+    const struct lg_cli_asked *a = l->a;
+    l->all++;
+    if ((a->task && strcmp(a->task, r->task) != 0) || (a->state && strcmp(a->state, r->state) != 0))
+        return;
+    l->fitting++;
+    if (l->count == l->most || l->lost) return;
+    if (l->count == l->room) {
+        int room = l->room ? 2 * l->room : 64;
+        struct lg_cli_run *more = realloc(l->runs, (size_t)room * sizeof *more);
+        l->lost = !more;
+        if (!more) return;
+        l->runs = more;
+        l->room = room;
+    }
+    lg_store_run short_one = *r;
+    short_one.config = ""; /* long, and not listed */
+    lg_cli_run_copy(&l->runs[l->count], &short_one);
+    l->lost = !l->runs[l->count].text;
+    l->count += !l->lost;
+}
+
+/* "100.0% -> 93.5% at 50", or one of both. */
+static void add_exact(struct lg_cli_table *t, const lg_run_cell *trained,
+                      const lg_run_cell *longest, const char *arrow)
+{
+    if (!longest) {
+        lg_cli_table_add(t, "-");
+        return;
+    }
+    double to = 100 * lg_cli_share(longest->score.exact, longest->score.samples);
+    if (!trained || trained->length == longest->length)
+        lg_cli_table_add(t, "%.1f%% at %d", to, longest->length);
+    else
+        lg_cli_table_add(t, "%.1f%% %s %.1f%% at %d",
+                         100 * lg_cli_share(trained->score.exact, trained->score.samples), arrow,
+                         to, longest->length);
+}
+
+static void list_row(struct lg_cli_table *t, const lg_store_run *r, const lg_run_cell *trained,
+                     const lg_run_cell *longest, const char *arrow)
+{
+    char when[40];
+    lg_cli_table_add(t, "%lld", (long long)r->number);
+    lg_cli_table_add(t, "%s", lg_cli_run_name(r));
+    lg_cli_table_add(t, "%s", r->task);
+    lg_cli_table_add(t, "%s", r->positions);
+    lg_cli_table_add(t, "%lld", (long long)r->seed);
+    lg_cli_table_add(t, "%lld/%lld", (long long)r->step, (long long)r->steps);
+    lg_cli_table_add(t, "%s", r->state);
+    lg_cli_table_add(t, "%d %s", r->length, r->unit);
+    add_exact(t, trained, longest, arrow);
+    lg_cli_table_add(t, "%s", lg_cli_ago(r->updated, when, sizeof when));
+}
+
+static void json_exact(const char *name, const lg_run_cell *c)
+{
+    if (!c)
+        printf(",\"%s\":null", name);
+    else
+        printf(",\"%s\":{\"length\":%d,\"sparsity\":%d,\"ids\":\"%s\",\"samples\":%d,"
+               "\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f}",
+               name, c->length, c->sparsity, c->predicted ? "predicted" : "given", c->score.samples,
+               lg_cli_share(c->score.exact, c->score.samples), c->low, c->high);
+}
+
+static void list_json(const lg_store_run *r, const lg_run_cell *trained, const lg_run_cell *longest)
+{
+    lg_cli_run_json(r);
+    json_exact("at_trained", trained);
+    json_exact("at_longest", longest);
+    printf("}\n");
+}
+
+/* Says why there is nothing to list. */
+static void none_fits(const struct list *l)
+{
+    const struct lg_cli_asked *a = l->a;
+    if (!l->all)
+        printf("The store %s has no runs yet. To make one: lengthen train CONFIG.yaml\n", a->file);
+    else
+        printf("None of the %d runs in the store %s is%s%s%s%s; `lengthen runs` lists them all.\n",
+               l->all, a->file, a->task ? " of the task " : "", a->task ? a->task : "",
+               a->state ? " in the state " : "", a->state ? a->state : "");
+}
+
+static int print_list(struct list *l)
+{
+    static const char *const heading[] = {"run",  "name",  "task",    "positions", "seed",
+                                          "step", "state", "trained", "exact",     "updated"};
+    enum { COLUMNS = sizeof heading / sizeof *heading, POSITIONS = 3 };
+    struct lg_cli_asked *a = l->a;
+    struct lg_cli_table t = {.columns = COLUMNS, .left = 0x3ce};
+    struct lg_cli_cells cells = {0};
+    const char *arrow = lg_cli_utf8() ? "\u2192" : "->";
+    int e = 0;
+    for (int i = 0; i < COLUMNS; i++) lg_cli_table_add(&t, "%s", heading[i]);
+    for (int i = 0; i < l->count && !e; i++) {
+        const lg_store_run *r = &l->runs[i].r;
+        if ((e = lg_cli_cells_read(a, r->number, -1, &cells))) break;
+        const lg_run_cell *trained = lg_cli_cells_pick(&cells, r, r->length),
+                          *longest = lg_cli_cells_pick(&cells, r, INT_MAX);
+        if (a->json)
+            list_json(r, trained, longest);
+        else
+            list_row(&t, r, trained, longest, arrow);
+    }
+    if (isatty(STDOUT_FILENO)) lg_cli_table_cut(&t, POSITIONS, lg_cli_look_stdout().width);
+    if (!e && t.lost) e = lg_cli_no_memory(&a->err);
+    if (!e && !a->json) lg_cli_table_print(&t, 0, 0, 0);
+    lg_cli_table_clear(&t);
+    lg_cli_cells_clear(&cells);
+    return e;
+}
+
+static int list_runs(struct lg_cli_asked *a)
+{
+    struct list l = {.a = a, .most = a->last ? a->last : INT_MAX};
+    if (!a->last && !a->json && isatty(STDOUT_FILENO)) l.most = ON_A_TERMINAL;
+    int e = lg_store_runs(a->store, keep_run, &l, &a->err);
+    if (!e && l.lost) e = lg_cli_no_memory(&a->err);
+    if (!e && l.count)
+        e = print_list(&l);
+    else if (!e && !a->json)
+        none_fits(&l);
+    if (!e && !a->json && l.fitting > l.count)
+        printf("%d more; --last %d shows all.\n", l.fitting - l.count, l.fitting);
+    lg_cli_runs_free(l.runs, l.count);
+    return e ? -1 : LG_EXIT_DONE;
+}
+
+/* ---- Deleting --------------------------------------------------------------------------- */
+
+static int count_step(void *context, const lg_run_step *s)
+{
+    (void)s;
+    ++*(long long *)context;
+    return 1;
+}
+
+static void count_cell(void *context, const lg_run_cell *c)
+{
+    (void)c;
+    ++*(long long *)context;
+}
+
+/* Says on stderr what would go. */
+static int print_doomed(struct lg_cli_asked *a, const lg_store_run *r)
+{
+    char config[PATH_MAX];
+    long long steps = 0, cells = 0;
+    int e = lg_store_steps(a->store, r->number, count_step, &steps, &a->err);
+    if (!e) e = lg_store_cells(a->store, r->number, -2, count_cell, &cells, &a->err);
+    if (e) return e;
+    snprintf(config, sizeof config, "%s/config.yaml", r->folder);
+    fprintf(stderr, "run %lld, %s: %lld steps, %lld cells; %s%s\n", (long long)r->number,
+            lg_cli_run_name(r), steps, cells,
+            access(config, F_OK) == 0 ? "config and checkpoints in " : "no more files in ",
+            r->folder);
+    return 0;
+}
+
+/* 1: yes. */
+static int ask(int count)
+{
+    char line[16] = "";
+    fprintf(stderr, "Delete %d run%s? [y/N] ", count, count == 1 ? "" : "s");
+    if (!fgets(line, sizeof line, stdin)) fputc('\n', stderr);
+    return line[0] == 'y' || line[0] == 'Y';
+}
+
+/* -1: go on; else an exit code. */
+static int may_delete(struct lg_cli_asked *a, const struct lg_cli_run *runs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(runs[i].r.state, "training") == 0)
+            return lg_cli_wrong("runs",
+                                "run %lld is being trained in %s; stop that process first. "
+                                "Nothing was deleted",
+                                (long long)runs[i].r.number, runs[i].r.folder);
+    if (a->yes) return -1;
+    if (!isatty(STDIN_FILENO))
+        return lg_cli_wrong("runs",
+                            "there is no terminal to ask on, so nothing was deleted; add --yes");
+    if (ask(count)) return -1;
+    fputs("Nothing was deleted.\n", stderr);
+    return LG_EXIT_DONE;
+}
+
+static int delete_runs(struct lg_cli_asked *a)
+{
+    int count, code = -1, e = 0;
+    struct lg_cli_run *runs = lg_cli_runs_find(a, &count);
+    if (!runs) return -1;
+    for (int i = 0; i < count && !e; i++) e = print_doomed(a, &runs[i].r);
+    if (!e) code = may_delete(a, runs, count);
+    int agreed = !e && code < 0;
+    for (int i = 0; i < count && agreed && !e; i++) {
+        e = lg_store_delete(a->store, runs[i].r.number, &a->err);
+        if (e && i) fprintf(stderr, "Deleted %d of %d runs.\n", i, count);
+        if (!e && a->json) {
+            lg_cli_run_json(&runs[i].r);
+            printf(",\"deleted\":true}\n");
+        }
+    }
+    if (agreed && !e) {
+        if (!a->json) printf("Deleted %d run%s.\n", count, count == 1 ? "" : "s");
+        code = LG_EXIT_DONE;
+    }
+    lg_cli_runs_free(runs, count);
+    return e ? -1 : code;
+}
+
+/* ---- The command ------------------------------------------------------------------------ */
+
+enum { LIST = 1, SHOW = 2, COMPARE = 4, DELETE = 8 };
+static const char *const verbs[] = {"list", "show", "compare", "delete"};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static int wrong_verb(const char *word)
+{
+    const char *near = lg_cli_nearest(word, verbs, VERBS);
+    if (near)
+        return lg_cli_wrong("runs", "there is no `runs %s`; did you mean `runs %s`?", word, near);
+    return lg_cli_wrong("runs", "there is no `runs %s`; take list, show, compare or delete", word);
+}
+
+static int wrong_state(const char *word)
+{
+    static const char *const states[] = {"training", "stopped", "done", "failed"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(word, states[i]) == 0) return 0;
+    const char *near = lg_cli_nearest(word, states, 4);
+    if (near) return lg_cli_wrong("runs", "--state is \"%s\"; did you mean \"%s\"?", word, near);
+    return lg_cli_wrong("runs", "--state is \"%s\"; take training, stopped, done or failed", word);
+}
+
+/* -1: go on; else an exit code. *verb is one of LIST, .. */
+static int read_words(int argc, char **argv, struct lg_cli_asked *a, int *verb)
+{
+    const char *word = optind < argc ? argv[optind++] : "list";
+    int v = 0;
+    while (v < VERBS && strcmp(word, verbs[v]) != 0) v++;
+    if (v == VERBS) return wrong_verb(word);
+    *verb = 1 << v;
+    a->names = (const char *const *)argv + optind;
+    a->name_count = argc - optind;
+    if (*verb == LIST && a->name_count)
+        return lg_cli_wrong("runs", "`runs list` takes no \"%s\"; did you mean `runs show %s`?",
+                            a->names[0], a->names[0]);
+    if (*verb == SHOW && a->name_count > 1)
+        return lg_cli_wrong("runs", "one run at a time; \"%s\" is too much", a->names[1]);
+    if (*verb == COMPARE && a->name_count < 2)
+        return lg_cli_wrong("runs", "which runs? `runs compare` takes two or more");
+    if (*verb != LIST && !a->name_count)
+        return lg_cli_wrong("runs", "which run? `lengthen runs` lists them");
+    return -1;
+}
+
+static int wrong_option(const char *name, int goes_with)
+{
+    int v = 0;
+    while (1 << v != goes_with) v++;
+    return lg_cli_wrong("runs", "--%s goes with `runs %s` alone", name, verbs[v]);
+}
+
+static int read_options(int argc, char **argv, struct lg_cli_asked *a, int *verb)
+{
+    enum { TASK = 1, STATE, LAST, STEPS, CSV, YES, STORE, JSON };
+    static const struct option known[] = {{"task", required_argument, NULL, TASK},
+                                          {"state", required_argument, NULL, STATE},
+                                          {"last", required_argument, NULL, LAST},
+                                          {"steps", no_argument, NULL, STEPS},
+                                          {"csv", no_argument, NULL, CSV},
+                                          {"yes", no_argument, NULL, YES},
+                                          {"store", required_argument, NULL, STORE},
+                                          {"json", no_argument, NULL, JSON},
+                                          {0}};
+    static const int goes_with[JSON + 1] = {
+        [TASK] = LIST, [STATE] = LIST, [LAST] = LIST, [STEPS] = SHOW, [CSV] = SHOW, [YES] = DELETE};
+    int used[JSON + 1] = {0};
+    long last;
+    char *end;
+    opterr = 0;
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1; used[c] = 1) switch (c) {
+        case TASK: a->task = optarg; break;
+        case STATE:
+            if (wrong_state((a->state = optarg))) return LG_EXIT_USE;
+            break;
+        case LAST:
+            last = strtol(optarg, &end, 10);
+            if (end == optarg || *end || last < 1 || last > INT_MAX)
+                return lg_cli_wrong("runs", "--last is \"%s\"; take a number of 1 or more", optarg);
+            a->last = (int)last;
+            break;
+        case STEPS: a->steps = 1; break;
+        case CSV: a->csv = 1; break;
+        case YES: a->yes = 1; break;
+        case STORE: a->file = optarg; break;
+        case JSON: a->json = 1; break;
+        default:
+            return lg_cli_wrong("runs", "\"%s\" is not an option, or lacks its value",
+                                argv[optind - 1]);
+        }
+    int code = read_words(argc, argv, a, verb);
+    for (int i = 0; i < JSON && code < 0; i++)
+        if (used[known[i].val] && goes_with[known[i].val] && goes_with[known[i].val] != *verb)
+            return wrong_option(known[i].name, goes_with[known[i].val]);
+    if (code < 0 && a->csv && !a->steps)
+        return lg_cli_wrong("runs", "--csv goes with --steps; add it");
+    if (code < 0 && a->csv && a->json)
+        return lg_cli_wrong("runs", "take --csv or --json, not both");
+    return code;
+}
+
+int lg_cmd_runs(int argc, char **argv)
+{
+    struct lg_cli_asked a = {0};
+    int verb = LIST, code = read_options(argc, argv, &a, &verb);
+    if (code >= 0) return code;
+    a.file = lg_cli_store(a.file);
+    a.store = lg_store_open(a.file, 0, &a.err);
+    if (a.store)
+        code = verb == SHOW      ? lg_cli_runs_show(&a)
+               : verb == COMPARE ? lg_cli_runs_compare(&a)
+               : verb == DELETE  ? delete_runs(&a)
+                                 : list_runs(&a);
+    lg_store_close(a.store);
+    if (code >= 0) return code;
+    fprintf(stderr, "lengthen runs: %s\n", a.err.text);
+    return a.err.code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+}

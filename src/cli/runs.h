@@ -1,0 +1,69 @@
+/* runs.h: what the files of `lengthen runs` share. */
+#ifndef LG_CLI_RUNS_H
+#define LG_CLI_RUNS_H
+
+#include "cli/cells.h"
+#include "lengthen_lab.h"
+
+/* What was asked for. */
+struct lg_cli_asked {
+    const char *task, *state, *file;
+    const char *const *names; /* [name_count] the runs */
+    int name_count;
+    int json, csv, steps, yes, last; /* last 0: not given */
+    lg_store *store;
+    lg_error err;
+};
+
+/* A run that outlives the store's callback. */
+struct lg_cli_run {
+    lg_store_run r;
+    char *text; /* all of its words */
+};
+
+/* The subcommands; an exit code, or -1 with asked->err. */
+int lg_cli_runs_show(struct lg_cli_asked *a);
+int lg_cli_runs_compare(struct lg_cli_asked *a);
+
+/* Copies the run into to; its text is NULL if there was no memory. */
+void lg_cli_run_copy(struct lg_cli_run *to, const lg_store_run *r);
+void lg_cli_run_clear(struct lg_cli_run *run);
+/* Looks up the names asked for, each once; NULL: err. To be freed with free_all. */
+struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count);
+void lg_cli_runs_free(struct lg_cli_run *runs, int count);
+/* The last part of its folder. */
+const char *lg_cli_run_name(const lg_store_run *r);
+/* The beginning of its JSON object, without the closing brace. */
+void lg_cli_run_json(const lg_store_run *r);
+
+/* The cells of a run as lg_store_cells gives them; start from {0}, or read again into the same. */
+int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
+                      struct lg_cli_cells *cells);
+/* The cell as trained, with predicted IDs where there are any, of the greatest length up to
+ * `most` and the sparsity nearest to training's; NULL: none. */
+const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,
+                                     int most);
+double lg_cli_share(int64_t part, int64_t whole);
+
+/* A number for JSON: null if it is none. */
+void lg_cli_json_number(const char *key, double value);
+/* "3 min ago". */
+const char *lg_cli_ago(double then, char *text, int size);
+int lg_cli_no_memory(lg_error *err);
+
+/* A config's text as dotted keys, in its order. */
+struct lg_cli_keys {
+    struct lg_cli_key {
+        char *key, *value;
+    } * at;
+    int count, room;
+};
+int lg_cli_keys_read(struct lg_cli_keys *k, const char *yaml, lg_error *err);
+void lg_cli_keys_free(struct lg_cli_keys *k);
+const char *lg_cli_keys_get(const struct lg_cli_keys *k, const char *key); /* or NULL */
+/* The defaults of every key, and of this task's settings. */
+int lg_cli_keys_default(struct lg_cli_keys *k, const char *task, lg_error *err);
+/* Whether two values are the same, numbers by their value. */
+int lg_cli_same_value(const char *a, const char *b);
+
+#endif

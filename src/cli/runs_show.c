@@ -1,0 +1,338 @@
+/* runs_show.c: `lengthen runs show`: one run with all that the store knows of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/runs.h"
+#include "cli/show.h"
+#include "cli/table.h"
+
+enum { SPARKS = 56 };
+
+/* ---- Steps as they are ------------------------------------------------------------------ */
+
+static int print_step(void *context, const lg_run_step *s)
+{
+    int64_t *rows = context;
+    if (!(*rows)++)
+        printf("    step        loss  accuracy     ID loss  ID accuracy          lr   tokens   "
+               "GFLOP  length  sparsity\n");
+    printf("%8lld  %10.6f  %7.2f%%  %10.6f  %10.2f%%  %10.3e  %7lld  %6.2f  %6d  %8d\n",
+           (long long)s->step, s->loss, 100 * s->accuracy, s->id_loss, 100 * s->id_accuracy, s->lr,
+           (long long)s->tokens, s->gflop, s->length, s->sparsity);
+    return 1;
+}
+
+static int csv_step(void *context, const lg_run_step *s)
+{
+    int64_t *rows = context;
+    if (!(*rows)++)
+        printf("step,loss,accuracy,id_loss,id_accuracy,lr,tokens,gflop,length,sparsity\n");
+    printf("%lld,%.9g,%.9g,%.9g,%.9g,%.9g,%lld,%.9g,%d,%d\n", (long long)s->step, s->loss,
+           s->accuracy, s->id_loss, s->id_accuracy, s->lr, (long long)s->tokens, s->gflop,
+           s->length, s->sparsity);
+    return 1;
+}
+
+static int json_step(void *context, const lg_run_step *s)
+{
+    ++*(int64_t *)context;
+    printf("{\"step\":%lld", (long long)s->step);
+    lg_cli_json_number("loss", s->loss);
+    lg_cli_json_number("id_loss", s->id_loss);
+    lg_cli_json_number("accuracy", s->accuracy);
+    lg_cli_json_number("id_accuracy", s->id_accuracy);
+    lg_cli_json_number("lr", s->lr);
+    lg_cli_json_number("gflop", s->gflop);
+    printf(",\"tokens\":%lld,\"length\":%d,\"sparsity\":%d}\n", (long long)s->tokens, s->length,
+           s->sparsity);
+    return 1;
+}
+
+static int show_steps(struct lg_cli_asked *a, const lg_store_run *r)
+{
+    int64_t rows = 0;
+    int e = lg_store_steps(a->store, r->number,
+                           a->json  ? json_step
+                           : a->csv ? csv_step
+                                    : print_step,
+                           &rows, &a->err);
+    if (!e && !rows && !a->json && !a->csv) printf("No step is in the store yet.\n");
+    return e;
+}
+
+/* ---- The curve of the loss -------------------------------------------------------------- */
+
+struct curve {
+    int64_t last_step; /* of the run */
+    int columns;
+    double sum[SPARKS];
+    int64_t count[SPARKS], steps;
+    lg_run_step first, last;
+};
+
+static int add_to_curve(void *context, const lg_run_step *s)
+{
+    struct curve *c = context;
+    int64_t i = (s->step - 1) * c->columns / c->last_step;
+    if (!c->steps++) c->first = *s;
+    c->last = *s;
+    if (i < 0 || i >= c->columns || !isfinite(s->loss)) return 1;
+    c->sum[i] += s->loss;
+    c->count[i]++;
+    return 1;
+}
+
+static int read_curve(struct lg_cli_asked *a, const lg_store_run *r, struct curve *c)
+{
+    *c = (struct curve){.last_step = r->step > 0 ? r->step : 1};
+    c->columns = c->last_step < SPARKS ? (int)c->last_step : SPARKS;
+    return lg_store_steps(a->store, r->number, add_to_curve, c, &a->err);
+}
+
+/* One letter a column, as high as its mean loss; a blank where no step is. */
+static void print_sparks(const struct curve *c)
+{
+    static const char *const utf8[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const ascii[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+    const char *const *sparks = lg_cli_utf8() ? utf8 : ascii;
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < c->columns; i++) {
+        if (!c->count[i]) continue;
+        least = fmin(least, c->sum[i] / (double)c->count[i]);
+        most = fmax(most, c->sum[i] / (double)c->count[i]);
+    }
+    for (int i = 0; i < c->columns; i++) {
+        double share = most > least && c->count[i]
+                           ? (c->sum[i] / (double)c->count[i] - least) / (most - least)
+                           : 0;
+        fputs(c->count[i] ? sparks[(int)(7.999 * share)] : " ", stdout);
+    }
+}
+
+static void print_curve(const struct curve *c)
+{
+    if (!c->steps) {
+        printf("\nNo step is in the store yet.\n");
+        return;
+    }
+    printf("\nLoss, step %lld to %lld\n  %.4f  ", (long long)c->first.step, (long long)c->last.step,
+           c->first.loss);
+    print_sparks(c);
+    printf("  %.4f\n  right in training: %.1f%% at first, %.1f%% at last", c->last.loss,
+           100 * c->first.accuracy, 100 * c->last.accuracy);
+    if (c->last.id_loss > 0)
+        printf("; IDs: loss %.4f, right %.1f%%", c->last.id_loss, 100 * c->last.id_accuracy);
+    printf("\n");
+}
+
+/* ---- Its words -------------------------------------------------------------------------- */
+
+static void print_time(const char *name, double when)
+{
+    char ago[40], date[40] = "";
+    time_t t = (time_t)when;
+    struct tm tm;
+    if (localtime_r(&t, &tm)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &tm);
+    printf("  %-11s %s (%s)\n", name, date, lg_cli_ago(when, ago, sizeof ago));
+}
+
+static void print_words(const lg_store_run *r)
+{
+    printf("Run %lld, %s\n", (long long)r->number, lg_cli_run_name(r));
+    printf("  folder      %s\n", r->folder);
+    printf("  ID          %s\n", r->id);
+    printf("  state       %s, step %lld of %lld\n", r->state, (long long)r->step,
+           (long long)r->steps);
+    if (*r->error) printf("  error       %s\n", r->error);
+    printf("  task        %s, trained up to length %d (%s)", r->task, r->length, r->unit);
+    if (r->sparsity) printf(", sparsity %d", r->sparsity);
+    printf("\n  positions   %s\n", r->positions);
+    printf("  seed        %lld\n", (long long)r->seed);
+    printf("  parameters  %lld\n", (long long)r->parameters);
+    printf("  machine     %s\n", r->machine);
+    print_time("created", r->created);
+    print_time("updated", r->updated);
+}
+
+static int print_config(struct lg_cli_asked *a, const lg_store_run *r)
+{
+    struct lg_cli_keys keys = {0}, usual = {0};
+    int e = lg_cli_keys_read(&keys, r->config, &a->err);
+    if (!e) e = lg_cli_keys_default(&usual, r->task, &a->err);
+    if (!e) printf("\nConfig: what is not the default, and what auto became\n");
+    for (int i = 0; i < keys.count && !e; i++) {
+        const char *value = lg_cli_keys_get(&usual, keys.at[i].key);
+        if (!value || !lg_cli_same_value(keys.at[i].value, value))
+            printf("  %s: %s\n", keys.at[i].key, keys.at[i].value);
+    }
+    lg_cli_keys_free(&keys);
+    lg_cli_keys_free(&usual);
+    return e;
+}
+
+/* ---- What it can do --------------------------------------------------------------------- */
+
+/* These were all kept, so that need not be said. */
+static void print_cell(void *context, const lg_run_cell *cell)
+{
+    lg_run_cell c = *cell;
+    c.kept = 0;
+    lg_cli_cells_add(context, &c);
+}
+
+/* The table of its last evaluation, and the figure of it. */
+static int print_cells(struct lg_cli_asked *a, const lg_store_run *r, int64_t step)
+{
+    struct lg_cli_cells table = {.form = LG_CLI_TABLE};
+    snprintf(table.title, sizeof table.title, "%s, step %lld", lg_cli_run_name(r), (long long)step);
+    printf("\nAnswers to fresh examples, at step %lld\n\n", (long long)step);
+    int e = lg_store_cells(a->store, r->number, step, print_cell, &table, &a->err);
+    if (!e) lg_cli_cells_plot(&table, "runs", NULL, 0);
+    lg_cli_cells_clear(&table);
+    return e;
+}
+
+/* ---- Evaluations on the way ------------------------------------------------------------- */
+
+static int same_column(const lg_run_cell *a, const lg_run_cell *b)
+{
+    return a->length == b->length && a->sparsity == b->sparsity &&
+           strcmp(a->setting, b->setting) == 0;
+}
+
+/* The cells that stand in the table: with predicted IDs if there are any. Sorted by step. */
+static int keep_shown(struct lg_cli_cells *cells)
+{
+    int predicted = 0, n = 0, steps = 0;
+    for (int i = 0; i < cells->count; i++) predicted |= cells->cells[i].predicted;
+    for (int i = 0; i < cells->count; i++)
+        if (cells->cells[i].predicted == predicted) cells->cells[n++] = cells->cells[i];
+    cells->count = n;
+    for (int i = 0; i < n; i++) steps += !i || cells->cells[i].step != cells->cells[i - 1].step;
+    return steps;
+}
+
+/* The cells that head a column: one of each length, sparsity and setting. */
+static int find_columns(const struct lg_cli_cells *cells, const lg_run_cell **column)
+{
+    int n = 0;
+    for (int i = 0, k; i < cells->count; i++) {
+        for (k = 0; k < n && !same_column(column[k], &cells->cells[i]); k++) {
+        }
+        if (k == n) column[n++] = &cells->cells[i];
+    }
+    return n;
+}
+
+static void fill_way(struct lg_cli_table *t, const struct lg_cli_cells *cells,
+                     const lg_run_cell *const *column, int n)
+{
+    t->columns = n + 1;
+    lg_cli_table_add(t, "step");
+    for (int k = 0; k < n; k++) {
+        const lg_run_cell *c = column[k];
+        char sparsity[24] = "";
+        if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", %d", c->sparsity);
+        lg_cli_table_add(t, "%d%s%s%s", c->length, sparsity, *c->setting ? " " : "", c->setting);
+    }
+    for (int i = 0, next; i < cells->count; i = next) {
+        const lg_run_cell *at = cells->cells;
+        lg_cli_table_add(t, "%lld", (long long)at[i].step);
+        for (next = i; next < cells->count && at[next].step == at[i].step;) next++;
+        for (int k = 0; k < n; k++) {
+            int j = i;
+            while (j < next && !same_column(column[k], &at[j])) j++;
+            if (j < next)
+                lg_cli_table_add(t, "%.1f%%",
+                                 100 * lg_cli_share(at[j].score.exact, at[j].score.samples));
+            else
+                lg_cli_table_add(t, "-");
+        }
+    }
+}
+
+/* Exact by step, one column a length. Sorts cells out: nobody needs them after this. */
+static int print_way(struct lg_cli_asked *a, struct lg_cli_cells *cells)
+{
+    if (keep_shown(cells) < 2) return 0;
+    struct lg_cli_table t = {0};
+    const lg_run_cell **column = calloc((size_t)cells->count, sizeof(const lg_run_cell *));
+    if (!column) return lg_cli_no_memory(&a->err);
+    int n = find_columns(cells, column), e = 0;
+    fill_way(&t, cells, column, n);
+    printf("\nOn the way: exact by step, at length%s%s\n",
+           cells->cells[0].sparsity ? " and sparsity" : "",
+           cells->cells[0].predicted ? ", with predicted IDs" : "");
+    if (t.lost)
+        e = lg_cli_no_memory(&a->err);
+    else
+        lg_cli_table_print(&t, 2, 1, lg_cli_look_stdout().width);
+    lg_cli_table_clear(&t);
+    free(column);
+    return e;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+/* One line for the run, one for each of its cells. */
+static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct curve *curve)
+{
+    struct lg_cli_cells cells = {.form = LG_CLI_JSON};
+    struct lg_cli_keys keys = {0};
+    int e = lg_cli_keys_read(&keys, r->config, &a->err);
+    if (e) return e;
+    lg_cli_run_json(r);
+    lg_cli_json_number("loss_first", curve->steps ? curve->first.loss : NAN);
+    lg_cli_json_number("loss_last", curve->steps ? curve->last.loss : NAN);
+    lg_cli_json_number("accuracy_last", curve->steps ? curve->last.accuracy : NAN);
+    printf(",\"config\":{");
+    for (int i = 0; i < keys.count; i++) {
+        printf("%s", i ? "," : "");
+        lg_cli_json(stdout, keys.at[i].key);
+        putchar(':');
+        lg_cli_json(stdout, keys.at[i].value);
+    }
+    printf("}}\n");
+    lg_cli_keys_free(&keys);
+    e = lg_store_cells(a->store, r->number, -2, lg_cli_cells_add, &cells, &a->err);
+    lg_cli_cells_clear(&cells);
+    return e;
+}
+
+/* ---- The whole -------------------------------------------------------------------------- */
+
+static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
+{
+    struct lg_cli_cells cells = {0};
+    struct curve curve;
+    int e = read_curve(a, r, &curve);
+    if (!e) e = lg_cli_cells_read(a, r->number, -2, &cells);
+    if (!e && a->json) {
+        e = show_json(a, r, &curve);
+    } else if (!e) {
+        print_words(r);
+        e = print_config(a, r);
+        print_curve(&curve);
+        if (!e && cells.count)
+            e = print_cells(a, r, cells.cells[cells.count - 1].step);
+        else if (!e)
+            printf("\nNot evaluated yet: lengthen eval %s\n", r->folder);
+        if (!e) e = print_way(a, &cells);
+    }
+    lg_cli_cells_clear(&cells);
+    return e;
+}
+
+int lg_cli_runs_show(struct lg_cli_asked *a)
+{
+    int count;
+    struct lg_cli_run *run = lg_cli_runs_find(a, &count);
+    if (!run) return -1;
+    int e = a->steps ? show_steps(a, &run->r) : show_run(a, &run->r);
+    lg_cli_runs_free(run, count);
+    return e ? -1 : LG_EXIT_DONE;
+}

@@ -1,0 +1,336 @@
+/* sweep.c: `lengthen sweep`: many runs over a config, and one table of them all. Ctrl-C once saves
+ * a checkpoint of each run and stops; twice stops at once. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/sweep_cells.h"
+
+const char lg_cmd_sweep_help[] =
+    "Usage: lengthen sweep SWEEP [OPTIONS]\n"
+    "\n"
+    "Trains and evaluates every combination of what a sweep's file (YAML) varies over a config:\n"
+    "\n"
+    "  base: parity.yaml              # or config: {..}, the keys themselves\n"
+    "  vary:\n"
+    "    scheme:                      # a name of your own: named bundles of keys\n"
+    "      plain: {positions.ids: plain, positions.source: given}\n"
+    "      as is: {}\n"
+    "    seed: [1, 2, 3]              # a key of the config: a list of values\n"
+    "\n"
+    "Each run is a folder and a row in the store. What is done is not made again: the same\n"
+    "command goes on with a sweep that was stopped, at whatever instant. The table has the\n"
+    "median and quartiles of exact answers over the seeds; \"not learned\" marks variants whose\n"
+    "median is under 99% at the longest length of training: what they do beyond it says nothing.\n"
+    "\n"
+    "  --jobs N              runs at once, each in a process of its own (1)\n"
+    "  --set KEY=VALUE       another value than the config's, for every run\n"
+    "  --out DIR             the folder of the runs (runs/NAME of the sweep's file)\n"
+    "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
+    "  --threads N           threads of each run (the cores, shared out among the jobs)\n"
+    "  --table               train nothing: the table of what is in the store\n"
+    "  --plot FILE.svg|png   draw medians and quartiles by length; - draws in letters\n"
+    "  --json                one object a cell\n"
+    "  --csv                 one row a cell and seed\n"
+    "\n"
+    "Examples:\n"
+    "  lengthen sweep experiments/sweep.yaml --jobs 2\n"
+    "  lengthen sweep experiments/sweep.yaml --table --plot sweep.svg\n";
+
+enum { MOST_SETS = 64, LINE = 1000 };
+
+/* What is shown of a run. */
+struct shown {
+    char *name, *error;
+    char state; /* the first letter of its state; 0: not told yet */
+    int64_t step, steps, first;
+};
+
+struct request {
+    lg_sweep_options o;
+    const char *sets[MOST_SETS], *plot;
+    char folder[1024];
+    int table;
+    struct lg_cli_sweep cells;
+    /* Progress. */
+    struct shown *runs;
+    int count, told, terminal;
+    double start, last;
+};
+
+/* ---- Progress ----------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+    interrupted = 1;
+    signal(signal_number, SIG_DFL); /* the next one stops at once */
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int in_state(const struct request *q, const char *letters)
+{
+    int n = 0;
+    for (int i = 0; i < q->count; i++)
+        n += q->runs[i].state && strchr(letters, q->runs[i].state) != NULL;
+    return n;
+}
+
+/* From the steps that were made so far; -1: none. */
+static double seconds_left(const struct request *q)
+{
+    int64_t made = 0, left = 0;
+    for (int i = 0; i < q->count; i++) {
+        const struct shown *r = &q->runs[i];
+        made += r->step - r->first;
+        if (r->state == 'w' || r->state == 't') left += r->steps - r->step;
+    }
+    return made > 0 ? (now() - q->start) / (double)made * (double)left : -1;
+}
+
+/* The states of all runs in one line, no wider than the terminal. */
+static void show_line(const struct request *q)
+{
+    char line[LINE];
+    struct winsize size;
+    int n, running = in_state(q, "te"), failed = in_state(q, "f"), shown = 0;
+    int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+    double left = seconds_left(q);
+    n = snprintf(line, sizeof line, "%d of %d done, ", in_state(q, "d"), q->count);
+    if (failed) n += snprintf(line + n, sizeof line - (size_t)n, "%d failed, ", failed);
+    if (left >= 0) n += snprintf(line + n, sizeof line - (size_t)n, "%.0f s left, ", left);
+    n += snprintf(line + n, sizeof line - (size_t)n, "%d running", running);
+    for (int i = 0; i < q->count && n < LINE - 100; i++) {
+        const struct shown *r = &q->runs[i];
+        if (r->state != 't' && r->state != 'e') continue;
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s", shown++ ? ", " : ": ");
+        n += snprintf(line + n, sizeof line - (size_t)n, "%.60s ", r->name);
+        if (r->state == 'e')
+            n += snprintf(line + n, sizeof line - (size_t)n, "evaluating");
+        else
+            n += snprintf(line + n, sizeof line - (size_t)n, "step %lld of %lld",
+                          (long long)r->step, (long long)r->steps);
+    }
+    if (n >= width) n = width - 1;
+    while (n > 0 && ((unsigned char)line[n] & 0xc0) == 0x80) n--; /* not within a character */
+    fprintf(stderr, "\r\033[K%.*s", n, line);
+}
+
+/* A line when a run begins and when it ends. */
+static void show_change(const struct request *q, const lg_sweep_run *r)
+{
+    const char *what = *r->state == 't'   ? "begins"
+                       : *r->state == 'd' ? "is done"
+                       : *r->state == 'f' ? "failed"
+                       : *r->state == 'w' ? "has stopped"
+                                          : NULL;
+    if (!what || (q->terminal && *r->state != 'f')) return;
+    fprintf(stderr, "%srun %d of %d %s: %s%s%s\n", q->terminal ? "\r\033[K" : "", r->index + 1,
+            r->count, what, r->name, *r->error ? ": " : "", r->error);
+}
+
+static void show_start(struct request *q)
+{
+    int done = in_state(q, "d");
+    q->start = now();
+    fprintf(stderr, "%d runs", q->count);
+    if (done) fprintf(stderr, ", %d done already", done);
+    fprintf(stderr, "; they go into %s and %s\n", q->o.folder, q->o.store);
+}
+
+static int watch(void *context, const lg_sweep_run *r)
+{
+    struct request *q = context;
+    if (!q->runs) {
+        q->runs = calloc((size_t)r->count, sizeof *q->runs);
+        if (!q->runs) return 0;
+        q->count = r->count;
+        signal(SIGINT, interrupt); /* before, there is nothing to save */
+        signal(SIGTERM, interrupt);
+    }
+    struct shown *s = &q->runs[r->index];
+    int changed = s->state && s->state != *r->state;
+    if (!s->state) {
+        s->name = strdup(r->name);
+        s->first = r->step;
+        if (!s->name) return 0;
+        if (++q->told == q->count) q->start = -1;
+    }
+    s->state = *r->state;
+    s->step = r->step;
+    s->steps = r->steps;
+    if (*r->error && !s->error) s->error = strdup(r->error);
+    if (q->start < 0) show_start(q);
+    if (changed) show_change(q, r);
+    if (q->terminal && q->told == q->count && (changed || now() - q->last > 0.2)) {
+        q->last = now();
+        show_line(q);
+    }
+    return !interrupted;
+}
+
+/* ---- The command ------------------------------------------------------------------------- */
+
+/* runs/NAME, where NAME is the file's without folder and ending. */
+static void own_folder(struct request *q)
+{
+    const char *name = strrchr(q->o.file, '/') ? strrchr(q->o.file, '/') + 1 : q->o.file;
+    const char *dot = strrchr(name, '.');
+    snprintf(q->folder, sizeof q->folder, "runs/%.*s", dot ? (int)(dot - name) : (int)strlen(name),
+             name);
+    q->o.folder = q->folder;
+}
+
+static int read_number(const char *option, int *number)
+{
+    char *end;
+    long n = strtol(optarg, &end, 10);
+    *number = (int)n;
+    if (end != optarg && !*end && n >= 1 && n <= 1024) return -1;
+    return lg_cli_wrong("sweep", "%s is \"%s\"; take a number from 1 to 1024", option, optarg);
+}
+
+/* -1: go on; else an exit code. */
+static int read_option(struct request *q, int c)
+{
+    switch (c) {
+    case 'j': return read_number("--jobs", &q->o.jobs);
+    case 'n': return read_number("--threads", &q->o.threads);
+    case 'o': q->o.folder = optarg; return -1;
+    case 'S': q->o.store = optarg; return -1;
+    case 't': q->table = 1; return -1;
+    case 'p': q->plot = optarg; return -1;
+    case 'J':
+    case 'C':
+        if (q->cells.form != LG_CLI_TABLE)
+            return lg_cli_wrong("sweep", "one form at a time: --json or --csv");
+        q->cells.form = c == 'J' ? LG_CLI_JSON : LG_CLI_CSV;
+        return -1;
+    default: break;
+    }
+    if (q->o.set_count == MOST_SETS)
+        return lg_cli_wrong("sweep", "over %d --set; write them into the file", MOST_SETS);
+    q->sets[q->o.set_count++] = optarg;
+    return -1;
+}
+
+static int read_options(struct request *q, int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"jobs", required_argument, NULL, 'j'}, {"set", required_argument, NULL, 's'},
+        {"out", required_argument, NULL, 'o'},  {"store", required_argument, NULL, 'S'},
+        {"table", no_argument, NULL, 't'},      {"threads", required_argument, NULL, 'n'},
+        {"json", no_argument, NULL, 'J'},       {"plot", required_argument, NULL, 'p'},
+        {"csv", no_argument, NULL, 'C'},        {0}};
+    int code = -1;
+    opterr = 0;
+    optind = 1;
+    for (int c; code < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (c == '?')
+            return lg_cli_wrong("sweep", "\"%s\" is not an option, or lacks its value",
+                                argv[optind - 1]);
+        code = read_option(q, c);
+    }
+    if (code >= 0) return code;
+    if (optind == argc) return lg_cli_wrong("sweep", "which sweep? Give a YAML file");
+    if (optind + 1 < argc)
+        return lg_cli_wrong("sweep", "one sweep at a time; \"%s\" is too much", argv[optind + 1]);
+    q->o.file = argv[optind];
+    q->o.sets = q->sets;
+    q->o.store = lg_cli_store(q->o.store);
+    if (!q->o.folder) own_folder(q);
+    return -1;
+}
+
+static int failed_call(int code, const lg_error *err)
+{
+    fprintf(stderr, "lengthen sweep: %s\n", err->text);
+    return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+}
+
+/* *stopped: there is nothing more to show. */
+static int train(struct request *q, int *stopped)
+{
+    lg_error err = {0};
+    int failed, left;
+    int code = lg_sweep(&q->o, watch, q, &failed, &left, &err);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (q->terminal && q->told) fputs("\r\033[K", stderr);
+    *stopped = code || interrupted;
+    if (code) return failed_call(code, &err);
+    if (left)
+        fprintf(stderr,
+                "Stopped; what was begun is saved, and %d of %d runs are left. To go on, the same "
+                "command.\n",
+                left, q->count);
+    for (int i = 0; i < q->count && failed; i++)
+        if (q->runs[i].error)
+            fprintf(stderr, "lengthen sweep: run %s failed: %s\n", q->runs[i].name,
+                    q->runs[i].error);
+    return failed || left ? LG_EXIT_FAILED : LG_EXIT_DONE;
+}
+
+static int show(struct request *q, const char *file)
+{
+    lg_error err = {0};
+    struct lg_cli_sweep *t = &q->cells;
+    t->title = q->o.file;
+    int code = lg_sweep_cells(&q->o, lg_cli_sweep_keep, t, &err);
+    if (code) return failed_call(code, &err);
+    if (lg_cli_sweep_print(t) || t->lost) {
+        fputs("lengthen sweep: no memory for all of the table; end other programs\n", stderr);
+        return LG_EXIT_FAILED;
+    }
+    if (!t->count)
+        fprintf(stderr, "No run of this sweep is done: nothing of %s is in the store %s yet.\n",
+                q->o.folder, q->o.store);
+    int letters = (q->plot && !file) || (t->form == LG_CLI_TABLE && isatty(STDOUT_FILENO));
+    if (t->count && (file || letters)) code = lg_cli_sweep_draw(t, file, letters, &err);
+    if (code) return failed_call(LG_ERROR_SYSTEM, &err);
+    if (t->count && file) fprintf(stderr, "The figure is in %s\n", file);
+    return LG_EXIT_DONE;
+}
+
+static int sweep(struct request *q)
+{
+    lg_error err = {0};
+    const char *file = q->plot && strcmp(q->plot, "-") != 0 ? q->plot : NULL;
+    int stopped = 0, trained = LG_EXIT_DONE, code = file ? lg_figure_check(file, &err) : 0;
+    if (code) return failed_call(code, &err);
+    if (!q->table) trained = train(q, &stopped);
+    if (stopped) return trained;
+    code = show(q, file);
+    return trained ? trained : code;
+}
+
+int lg_cmd_sweep(int argc, char **argv)
+{
+    struct request *q = calloc(1, sizeof *q);
+    if (!q) return LG_EXIT_FAILED;
+    q->terminal = isatty(STDERR_FILENO);
+    int code = read_options(q, argc, argv);
+    if (code < 0) code = sweep(q);
+    for (int i = 0; i < q->count; i++) {
+        free(q->runs[i].name);
+        free(q->runs[i].error);
+    }
+    lg_cli_sweep_clear(&q->cells);
+    free(q->runs);
+    free(q);
+    return code;
+}
