@@ -65,6 +65,7 @@ struct lg__config {
     int sparsity[2];        /* 0, 0: auto, the task's own range */
     int curriculum;         /* enum lg__curriculum */
     int curriculum_steps;   /* 0: it advances when the examples so far are learned */
+    double curriculum_at;   /* share of right tokens that counts as learned */
     int checkpoint_every;   /* steps; 0: at the end only */
     int keep;               /* checkpoints; 0: all */
     double stop_at;         /* 0: never */

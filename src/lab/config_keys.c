@@ -131,8 +131,9 @@ static const struct lg__config_key keys[] = {
     WORD("train.curriculum", "none|length|sparsity|both", "none", curriculum,
          "what starts at its least and grows to its largest during training"),
     INT("train.curriculum_steps", "0..2147483647", "0", curriculum_steps,
-        "it grows evenly over the first so many steps; 0: by one whenever 98% of the tokens of "
-        "about the last 60 steps are right"),
+        "it grows evenly over the first so many steps; 0: by one whenever it is learned so far"),
+    REAL("train.curriculum_at", "0.5..1.0", "0.98", curriculum_at,
+         "learned: so many of the tokens of about the last 60 steps are right"),
     INT("train.checkpoint_every", "0..2147483647", "500", checkpoint_every,
         "steps between checkpoints; 0: at the end only"),
     INT("train.keep", "0..1000000", "2", keep, "checkpoints that are kept, the last ones; 0: all"),

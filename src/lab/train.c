@@ -142,7 +142,7 @@ static void follow_curriculum(struct training *t, double accuracy)
         return;
     }
     t->learned += 0.05 * (accuracy - t->learned);
-    if (t->learned < 0.98 || (!length && !sparsity)) return;
+    if (t->learned < c->curriculum_at || (!length && !sparsity)) return;
     t->length += length;
     t->sparsity += sparsity;
     t->learned = 0;

@@ -187,6 +187,7 @@ GET(get_length, c->length[0] * 100 + c->length[1])
 GET(get_sparsity, c->sparsity[0] * 100 + c->sparsity[1])
 GET(get_curriculum, c->curriculum)
 GET(get_curriculum_steps, c->curriculum_steps)
+GET(get_curriculum_at, c->curriculum_at)
 GET(get_checkpoint, c->checkpoint_every)
 GET(get_keep, c->keep)
 GET(get_stop, c->stop_at)
@@ -243,6 +244,7 @@ static const struct effect effects[] = {
     {"train.sparsity", "[2, 4]", 204, get_sparsity},
     {"train.curriculum", "both", LG__CURRICULUM_BOTH, get_curriculum},
     {"train.curriculum_steps", "300", 300, get_curriculum_steps},
+    {"train.curriculum_at", "0.9", 0.9, get_curriculum_at},
     {"train.checkpoint_every", "30", 30, get_checkpoint},
     {"train.keep", "4", 4, get_keep},
     {"train.stop_at", "0.99", 0.99, get_stop},
