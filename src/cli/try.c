@@ -1,7 +1,7 @@
 /* try.c: `lengthen try`: will a task extrapolate, with which positions, and how sparse are its
  * dependencies? Trains the sensible schemes within a time, tests them at longer lengths, and says
- * what to use. What is trained and tested is in try_data.c, the schemes are in try_schemes.c, what is
- * printed in try_report.c. */
+ * what to use. What is trained and tested is in try_data.c, the schemes are in try_schemes.c, and
+ * what is printed in try_report.c. */
 #include <errno.h>
 #include <ftw.h>
 #include <getopt.h>
@@ -48,7 +48,7 @@ const char lg_cmd_try_help[] =
 enum {
     SAMPLES = 200,      /* of a cell, at most */
     LEAST_SAMPLES = 20, /* whatever the time */
-    STREAK = 50,        /* steps without an error: learned */
+    STREAK = 50,        /* steps without an error that end the training */
     SHORT_CURRICULUM = 100,
     LONG_CURRICULUM = 1000,
     MOST_LEARNED = 20, /* lengths that can be learned one by one */
@@ -80,7 +80,7 @@ struct training {
     const struct lg_try *t;
     struct lg_try_scheme *s;
     double start, end, all, shown; /* of this scheme, of the whole try; when a line was shown */
-    int terminal, streak;
+    int terminal, streak, enough;  /* steps without an error, and how many are to be */
 };
 
 static void folder_of(const struct lg_try *t, const struct lg_try_scheme *s, char *path,
@@ -108,18 +108,18 @@ static int watch(void *context, const lg_run_step *step)
         step->accuracy >= 1 && (strcmp(w->s->ids, "predicted") != 0 || step->id_accuracy >= 1);
     w->streak = right && step->length == w->t->most ? w->streak + 1 : 0;
     w->s->steps = step->step;
-    w->s->settled = w->streak >= STREAK;
+    w->s->settled = w->streak >= w->enough;
     show(w, step);
     return !interrupted && !w->s->settled && now() < w->end;
 }
 
 /* Trains for some seconds more. What cannot go together is left out, with the reason. */
-static int train(struct lg_try *t, struct lg_try_scheme *s, double seconds, double all)
+static int train(struct lg_try *t, struct lg_try_scheme *s, double seconds, double all, int enough)
 {
     const char *sets[LG_TRY_SETS + 64];
     char folder[LG_TRY_PATH + 32], named[LG_TRY_PATH + 16], vocab[LG_TRY_PATH + 32];
     char(*settings)[300] = calloc((size_t)t->setting_count + 1, sizeof *settings);
-    struct training w = {.t = t, .s = s, .start = now(), .all = all};
+    struct training w = {.t = t, .s = s, .start = now(), .all = all, .enough = enough};
     int n = 0, done;
     lg_error err = {0};
     if (!settings) return LG_EXIT_FAILED;
@@ -255,26 +255,24 @@ static int is_there(const struct lg_try *t, const struct lg_try_scheme *s)
 }
 
 /* Whether more training could still help. */
-static int is_open(const struct lg_try *t, const struct lg_try_scheme *s)
-{
-    return !s->refused[0] && !(s->tested && lg_try_learned(s)) && !(t->own && s->settled);
-}
+static int is_open(const struct lg_try_scheme *s) { return !s->refused[0] && !lg_try_learned(s); }
 
 /* Each scheme gets its share of what is left; what one does not need goes to the next ones, and in
- * the end to those that have not learned. */
+ * the end to those that have not learned; one that made no more errors, but fails in the test, has
+ * then to go on without any for longer. */
 static int run_schemes(struct lg_try *t, double end)
 {
     double budget = 60 * t->minutes, left = end - now();
     for (int round = 0; round < ROUNDS && left > 0.1 * budget && !interrupted; round++) {
         int open = 0, code;
-        for (int i = 0; i < t->schemes; i++) open += is_open(t, &t->scheme[i]);
+        for (int i = 0; i < t->schemes; i++) open += is_open(&t->scheme[i]);
         for (int i = 0; i < t->schemes && !interrupted; i++) {
             struct lg_try_scheme *s = &t->scheme[i];
-            if (!is_open(t, s)) continue;
+            if (!is_open(s)) continue;
             double share = fmax(0, end - now()) / open--;
             if (round == 0 && is_there(t, s) && (code = test(t, s, share))) return code;
-            if (!is_open(t, s)) continue;
-            if ((code = train(t, s, TRAINING * share, end))) return code;
+            if (!is_open(s)) continue;
+            if ((code = train(t, s, TRAINING * share, end, STREAK << round))) return code;
             if (s->refused[0] || interrupted) continue;
             if ((code = test(t, s, fmax(0, end - now()) / (open + 1)))) return code;
         }
