@@ -2,12 +2,10 @@
  * a checkpoint of each run and stops; twice stops at once. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -67,21 +65,6 @@ struct request {
 
 /* ---- Progress ----------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = 1;
-    signal(signal_number, SIG_DFL); /* the next one stops at once */
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int in_state(const struct request *q, const char *letters)
 {
     int n = 0;
@@ -99,7 +82,7 @@ static double seconds_left(const struct request *q)
         made += r->step - r->first;
         if (r->state == 'w' || r->state == 't') left += r->steps - r->step;
     }
-    return made > 0 ? (now() - q->start) / (double)made * (double)left : -1;
+    return made > 0 ? (lg_cli_now() - q->start) / (double)made * (double)left : -1;
 }
 
 /* The states of all runs in one line, no wider than the terminal. */
@@ -146,7 +129,7 @@ static void show_change(const struct request *q, const lg_sweep_run *r)
 static void show_start(struct request *q)
 {
     int done = in_state(q, "d");
-    q->start = now();
+    q->start = lg_cli_now();
     fprintf(stderr, "%d runs", q->count);
     if (done) fprintf(stderr, ", %d done already", done);
     fprintf(stderr, "; they go into %s and %s\n", q->o.folder, q->o.store);
@@ -159,8 +142,7 @@ static int watch(void *context, const lg_sweep_run *r)
         q->runs = calloc((size_t)r->count, sizeof *q->runs);
         if (!q->runs) return 0;
         q->count = r->count;
-        signal(SIGINT, interrupt); /* before, there is nothing to save */
-        signal(SIGTERM, interrupt);
+        lg_cli_catch_interrupts(1); /* before, there is nothing to save */
     }
     struct shown *s = &q->runs[r->index];
     int changed = s->state && s->state != *r->state;
@@ -176,11 +158,11 @@ static int watch(void *context, const lg_sweep_run *r)
     if (*r->error && !s->error) s->error = strdup(r->error);
     if (q->start < 0) show_start(q);
     if (changed) show_change(q, r);
-    if (q->terminal && q->told == q->count && (changed || now() - q->last > 0.2)) {
-        q->last = now();
+    if (q->terminal && q->told == q->count && (changed || lg_cli_now() - q->last > 0.2)) {
+        q->last = lg_cli_now();
         show_line(q);
     }
-    return !interrupted;
+    return !lg_cli_interrupted;
 }
 
 /* ---- The command ------------------------------------------------------------------------- */
@@ -268,10 +250,9 @@ static int train(struct request *q, int *stopped)
     lg_error err = {0};
     int failed, left;
     int code = lg_sweep(&q->o, watch, q, &failed, &left, &err);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    lg_cli_catch_interrupts(0);
     if (q->terminal && q->told) fputs("\r\033[K", stderr);
-    *stopped = code || interrupted;
+    *stopped = code || lg_cli_interrupted;
     if (code) return failed_call(code, &err);
     if (left)
         fprintf(stderr,

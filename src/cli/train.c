@@ -2,11 +2,9 @@
  * checkpoint and stops; twice stops at once. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cells.h"
@@ -51,21 +49,6 @@ struct training {
     struct lg_cli_cells cells;
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = 1;
-    signal(signal_number, SIG_DFL); /* the next one stops at once */
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void print_json(const lg_run_step *s)
 {
     printf("{\"step\":%lld,\"loss\":%.9g,\"id_loss\":%.9g,\"accuracy\":%.9g,\"id_accuracy\":%.9g,"
@@ -80,7 +63,7 @@ static int64_t seconds(double s) { return s > 0 ? (int64_t)(s + 0.5) : 0; }
 static void print_line(struct training *t, const lg_run_step *s)
 {
     char bar[21], ids[64] = "", range[64] = "", peak[32] = "", line[400];
-    double spent = now() - t->start - t->paused, done = (double)(s->step - t->first);
+    double spent = lg_cli_now() - t->start - t->paused, done = (double)(s->step - t->first);
     double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
     int full = (int)(20 * s->step / (s->steps ? s->steps : 1));
     for (int i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';
@@ -104,11 +87,11 @@ static void print_line(struct training *t, const lg_run_step *s)
 /* The peak is measured once, and only in runs that are long enough for anybody to read it. */
 static void measure_peak(struct training *t)
 {
-    double since = now();
+    double since = lg_cli_now();
     if (t->peak != 0 || since - t->start < 2) return;
     t->peak = lg_peak_gflops(t->threads);
     if (t->peak <= 0) t->peak = -1;
-    t->paused += now() - since;
+    t->paused += lg_cli_now() - since;
 }
 
 static int watch(void *context, const lg_run_step *s)
@@ -117,7 +100,7 @@ static int watch(void *context, const lg_run_step *s)
     double every = t->terminal ? 0.2 : 10;
     if (s->note) fprintf(stderr, "lengthen train: %s\n", s->note);
     if (t->start == 0) {
-        t->start = t->shown = now();
+        t->start = t->shown = lg_cli_now();
         t->first = s->step;
         t->length = s->length;
         t->sparsity = s->sparsity;
@@ -128,13 +111,13 @@ static int watch(void *context, const lg_run_step *s)
     t->curriculum |= s->length != t->length || s->sparsity != t->sparsity;
     if (t->json)
         print_json(s);
-    else if (now() - t->shown >= every || s->step == s->steps) {
+    else if (lg_cli_now() - t->shown >= every || s->step == s->steps) {
         measure_peak(t);
-        t->shown = now();
+        t->shown = lg_cli_now();
         print_line(t, s);
         if (s->step == s->steps && t->terminal) fputc('\n', stderr);
     }
-    return !interrupted;
+    return !lg_cli_interrupted;
 }
 
 /* A cell of an evaluation on the way. */
@@ -244,12 +227,11 @@ int lg_cmd_train(int argc, char **argv)
                         .store = lg_cli_store(t.store),
                         .watch = watch,
                         .table = show_cell,
+                        .stop = &lg_cli_interrupted,
                         .context = &t};
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
+    lg_cli_catch_interrupts(1);
     code = lg_run_train(&o, &done, &err);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    lg_cli_catch_interrupts(0);
     lg_cli_cells_clear(&t.cells);
     if (code) {
         fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start > 0 ? "\n" : "", err.text);

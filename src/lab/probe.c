@@ -309,14 +309,13 @@ int lg_probe(const lg_probe_options *o, lg_probe_result *result, lg_error *err)
 {
     lg_error own;
     struct probing p = {.o = *o};
-    int64_t step;
     struct need *need = NULL;
     int *values = NULL;
     if (!err) err = &own;
     *result = (lg_probe_result){0};
     lg_batch_init(&p.batch);
     lg_example_init(&p.x);
-    int e = lg__run_open_folder(&p.run, o->folder, &step, NULL, err);
+    int e = lg__run_open_folder(&p.run, o->folder, NULL, err);
     if (!e) e = check(&p, err);
     if (!e && !(p.evaluator = lg_evaluator_new(p.run.model, o->threads, err))) e = LG_ERROR_MEMORY;
     if (!e) {

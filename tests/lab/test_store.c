@@ -92,7 +92,7 @@ static int64_t add_run(lg_store *s, const char *id, const char *folder)
     lg_store_run r = run_of(id, folder);
     lg_error err = {0};
     int64_t number = 0;
-    must(lg__store_register(s, &r, &number, &err), &err);
+    must(lg__store_register(s, &r, 0, &number, &err), &err);
     return number;
 }
 
@@ -551,7 +551,7 @@ static void write_many(const char *id)
     int64_t number;
     lg_store_run r = run_of(id, "/x");
     lg_store *s = lg_store_open(in_home("both.db"), 1, &err);
-    int e = s ? lg__store_register(s, &r, &number, &err) : -1;
+    int e = s ? lg__store_register(s, &r, 0, &number, &err) : -1;
     for (int i = 1; i <= TRANSACTIONS && !e; i++) e = add_steps(s, number, i, i, 0, &err);
     lg_store_close(s);
     if (e) fprintf(stderr, "%s\n", err.text);
@@ -644,7 +644,7 @@ static int fill_limited(const char *file, rlim_t size, lg_error *err)
     lg_store *s = lg_store_open(file, 1, err);
     lg_store_run r = run_of("aaaa000000000001", "/x/one");
     int64_t number;
-    if (!s || lg__store_register(s, &r, &number, err)) return -1;
+    if (!s || lg__store_register(s, &r, 0, &number, err)) return -1;
     if (setrlimit(RLIMIT_FSIZE, &limit)) return -1;
     int rows = write_until_full(s, number, err);
     lg_store_close(s);
@@ -702,7 +702,7 @@ static int fill_small_disk(const char *folder)
     lg_store *s = lg_store_open(file, 1, &err);
     lg_store_run r = run_of("aaaa000000000001", "/x/one");
     int64_t number;
-    if (!s || lg__store_register(s, &r, &number, &err)) return 1;
+    if (!s || lg__store_register(s, &r, 0, &number, &err)) return 1;
     int rows = write_until_full(s, number, &err);
     if (rows < 0 || !strstr(err.text, file) || !strstr(err.text, "make room on the disk")) {
         fprintf(stderr, "%d rows, %s\n", rows, err.text);
