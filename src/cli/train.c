@@ -57,31 +57,49 @@ static void print_json(const lg_run_step *s)
            (long long)s->tokens, s->length, s->sparsity);
 }
 
-static int64_t seconds(double s) { return s > 0 ? (int64_t)(s + 0.5) : 0; }
-
-/* One line: bar, step, losses, accuracy, speed, share of the machine's peak, what is left. */
-static void print_line(struct training *t, const lg_run_step *s)
+/* "950", "47k", "1.2M". */
+static const char *short_number(double x, char text[16])
 {
-    char bar[21], ids[64] = "", range[64] = "", peak[32] = "", line[400];
+    if (x < 1e4)
+        snprintf(text, 16, "%.0f", x);
+    else if (x < 1e6)
+        snprintf(text, 16, "%.0fk", 1e-3 * x);
+    else
+        snprintf(text, 16, "%.1fM", 1e-6 * x);
+    return text;
+}
+
+/* Step, losses, accuracy, speed, share of the machine's peak, what is left, and how far the
+ * curriculum is. */
+static void fill_line(const struct training *t, const lg_run_step *s, char *line, size_t size)
+{
+    char ids[40] = "", range[64] = "", peak[32] = "", rate[16];
     double spent = lg_cli_now() - t->start - t->paused, done = (double)(s->step - t->first);
     double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
-    int full = (int)(20 * s->step / (s->steps ? s->steps : 1));
-    for (int i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';
-    bar[20] = 0;
-    if (s->id_loss > 0) snprintf(ids, sizeof ids, "  ID loss %.4f", s->id_loss);
-    if (t->curriculum) snprintf(range, sizeof range, "  length %d", s->length);
+    if (s->id_loss > 0) snprintf(ids, sizeof ids, " IDs %.4f", s->id_loss);
+    if (t->curriculum) snprintf(range, sizeof range, " length %d", s->length);
     if (t->curriculum && s->sparsity)
-        snprintf(range, sizeof range, "  length %d sparsity %d", s->length, s->sparsity);
+        snprintf(range, sizeof range, " length %d sparsity %d", s->length, s->sparsity);
     if (t->peak > 0 && spent > 0)
-        snprintf(peak, sizeof peak, "  %.0f%% of peak", 100 * t->gflop / spent / t->peak);
-    snprintf(line, sizeof line,
-             "%s %lld/%lld  loss %.4f%s  right %.1f%%%s  %.0f tokens/s%s  %lld s left", bar,
-             (long long)s->step, (long long)s->steps, s->loss, ids, 100 * s->accuracy, range,
-             spent > 0 ? (double)t->tokens / spent : 0, peak, (long long)seconds(left));
-    if (t->terminal)
-        fprintf(stderr, "\r\033[K%.*s", lg_cli_look_stdout().width - 1, line);
-    else
+        snprintf(peak, sizeof peak, " %.0f%% of peak", 100 * t->gflop / spent / t->peak);
+    snprintf(line, size, "%lld/%lld loss %.4f%s right %.1f%% %s tokens/s%s %.0f s left%s",
+             (long long)s->step, (long long)s->steps, s->loss, ids, 100 * s->accuracy,
+             short_number(spent > 0 ? (double)t->tokens / spent : 0, rate), peak, left, range);
+}
+
+/* One line; on a terminal with a bar in what it leaves of the width. */
+static void print_line(struct training *t, const lg_run_step *s)
+{
+    char line[400], bar[21] = "";
+    fill_line(t, s, line, sizeof line);
+    if (!t->terminal) {
         fprintf(stderr, "%s\n", line);
+        return;
+    }
+    int width = lg_cli_look_stdout().width - 1, room = width - 1 - (int)strlen(line);
+    if (room > 20) room = 20;
+    for (int i = 0; i < room; i++) bar[i] = i < room * s->step / s->steps ? '#' : '.';
+    fprintf(stderr, "\r\033[K%s%s%.*s", bar, room > 0 ? " " : "", width, line);
 }
 
 /* The peak is measured once, and only in runs that are long enough for anybody to read it. */
