@@ -13,6 +13,8 @@ enum { SIGN, EQUALS, STOP, HINT };
 
 static int is_reversed_answer(const struct lg_task *t) { return t->value[ANSWER].i == 0; }
 static int is_padded(const struct lg_task *t) { return t->value[PADDED].i == 0; }
+/* Of subtraction. */
+static int is_larger_first(const struct lg_task *t) { return t->value[WRAP].i == 0; }
 
 /* An example that is being written down. */
 struct sheet {
@@ -121,25 +123,33 @@ static void draw_hard(int32_t *a, int32_t *b, int n, int base, lg_rng *r)
     }
 }
 
+/* Into c, and all three into the text. */
+static void add(const struct lg_task *t, struct sheet *s, const int32_t *a, const int32_t *b,
+                int32_t *c)
+{
+    int32_t carry = 0;
+    for (int i = 0; i < s->n; i++) {
+        int32_t sum = a[i] + b[i] + carry;
+        carry = sum >= s->base;
+        c[i] = carry ? sum - s->base : sum;
+    }
+    c[s->n] = carry;
+    write_down(t, s, a, b, c, 1, 0);
+}
+
 static int make_addition(const struct lg_task *t, lg_rng *r, int n, int sparsity, lg_example *x,
                          lg_error *err)
 {
     (void)sparsity;
     struct sheet s;
-    int32_t *a = start(t, &s, x, r, n, 1, err), carry = 0;
+    int32_t *a = start(t, &s, x, r, n, 1, err);
     if (!a) return LG_ERROR_MEMORY;
-    int32_t *b = a + n, *c = b + n;
+    int32_t *b = a + n;
     if (t->value[CARRY].i == 1)
         draw_hard(a, b, n, s.base, r);
     else
         draw_pair(t, a, b, n, r);
-    for (int i = 0; i < n; i++) {
-        int32_t sum = a[i] + b[i] + carry;
-        carry = sum >= s.base;
-        c[i] = carry ? sum - s.base : sum;
-    }
-    c[n] = carry;
-    write_down(t, &s, a, b, c, 1, 0);
+    add(t, &s, a, b, b + n);
     return 0;
 }
 
@@ -150,26 +160,158 @@ static int is_less(const int32_t *a, const int32_t *b, int n)
     return a[i] < b[i];
 }
 
+/* Into c, and all three into the text. */
+static void subtract(const struct lg_task *t, struct sheet *s, const int32_t *a, const int32_t *b,
+                     int32_t *c)
+{
+    int32_t borrow = 0;
+    for (int i = 0; i < s->n; i++) {
+        int32_t difference = a[i] - b[i] - borrow;
+        borrow = difference < 0;
+        c[i] = borrow ? difference + s->base : difference;
+    }
+    write_down(t, s, a, b, c, 0, 1);
+}
+
 static int make_subtraction(const struct lg_task *t, lg_rng *r, int n, int sparsity, lg_example *x,
                             lg_error *err)
 {
     (void)sparsity;
     struct sheet s;
-    int32_t *a = start(t, &s, x, r, n, 0, err), borrow = 0;
+    int32_t *a = start(t, &s, x, r, n, 0, err);
     if (!a) return LG_ERROR_MEMORY;
     int32_t *b = a + n, *c = b + n;
     draw_pair(t, a, b, n, r);
-    if (t->value[WRAP].i == 0 && is_less(a, b, n)) {
-        int32_t *swap = a;
-        a = b;
-        b = swap;
+    if (is_larger_first(t) && is_less(a, b, n))
+        subtract(t, &s, b, a, c);
+    else
+        subtract(t, &s, a, b, c);
+    return 0;
+}
+
+/* ---- Columns ------------------------------------------------------------------------------- */
+
+/* States: 0 before the first column; 1 and 2 behind one that may be the top one, without and with a
+ * carry (or borrow); 3 and 4 behind one that may not, as a number of n digits does not start with
+ * 0. Where the larger operand comes first no borrow is left at the top, so that 2 stands for all
+ * columns with a borrow; mixed additions have no 4, as 0 + 0 gives no carry. */
+static int next_state(const struct lg_task *t, int state, int a, int b, int carry)
+{
+    int equal = t->value[LENGTHS].i == 1, zero = equal ? !a || !b : !a && !b;
+    return 1 + carry + 2 * (state && zero);
+}
+
+static int carry_of(int state) { return state == 2 || state == 4; }
+
+static int next_sum(const struct lg_task *t, int state, int input)
+{
+    int base = (int)t->value[BASE].i, a = input / base, b = input % base;
+    return next_state(t, state, a, b, a + b + carry_of(state) >= base);
+}
+
+static int next_difference(const struct lg_task *t, int state, int input)
+{
+    int base = (int)t->value[BASE].i, a = input / base, b = input % base;
+    int next = next_state(t, state, a, b, a - b < carry_of(state));
+    return next == 4 && is_larger_first(t) ? 2 : next;
+}
+
+static int sum_ends(const struct lg_task *t, int state)
+{
+    (void)t;
+    return state == 1 || state == 2;
+}
+
+static int difference_ends(const struct lg_task *t, int state)
+{
+    return state == 1 || (state == 2 && !is_larger_first(t));
+}
+
+/* Makes a and b of the columns, and returns a; b is behind it. */
+static int32_t *start_columns(const struct lg_task *t, struct sheet *s, const int32_t *input, int n,
+                              int extra, lg_example *x, lg_error *err)
+{
+    int32_t *a = start(t, s, x, NULL, n, extra, err);
+    lg__example_begin(x, n, 0);
+    for (int i = 0; a && i < n; i++) {
+        a[i] = input[i] / s->base;
+        a[n + i] = input[i] % s->base;
     }
-    for (int i = 0; i < n; i++) {
-        int32_t difference = a[i] - b[i] - borrow;
-        borrow = difference < 0;
-        c[i] = borrow ? difference + s.base : difference;
-    }
-    write_down(t, &s, a, b, c, 0, 1);
+    return a;
+}
+
+static int write_sum(const struct lg_task *t, const int32_t *input, int n, lg_example *x,
+                     lg_error *err)
+{
+    struct sheet s;
+    int32_t *a = start_columns(t, &s, input, n, 1, x, err);
+    if (!a) return LG_ERROR_MEMORY;
+    add(t, &s, a, a + n, a + 2 * (size_t)n);
+    return 0;
+}
+
+static int write_difference(const struct lg_task *t, const int32_t *input, int n, lg_example *x,
+                            lg_error *err)
+{
+    struct sheet s;
+    int32_t *a = start_columns(t, &s, input, n, 0, x, err);
+    if (!a) return LG_ERROR_MEMORY;
+    subtract(t, &s, a, a + n, a + 2 * (size_t)n);
+    return 0;
+}
+
+/* Refuses the writings that both tasks have and no finite machine writes from the lowest column up.
+ */
+static int check_columns(const struct lg_task *t, lg_error *err)
+{
+    const char *name = t->row->info.name;
+    if (!is_reversed_answer(t))
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "task %s: answer is plain, so that its first digit depends on all columns; "
+                        "say answer=reversed",
+                        name);
+    if (!is_padded(t))
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "task %s: padded is no, so that which digits a column has depends on all "
+                        "above it; say padded=yes",
+                        name);
+    if (t->value[HINTS].i)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "task %s: hints is %d, and hints name places, of which there is no end; "
+                        "say hints=0",
+                        name, (int)t->value[HINTS].i);
+    return 0;
+}
+
+static int columns_addition(const struct lg_task *t, struct lg__columns *c, lg_error *err)
+{
+    int e = check_columns(t, err), base = (int)t->value[BASE].i;
+    if (e) return e;
+    if (t->value[CARRY].i == 1)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "task addition: carry is hard, whose texts are all among those of "
+                        "carry=random with lengths=mixed; say these two");
+    *c = (struct lg__columns){
+        .states = t->value[LENGTHS].i == 1 ? 5 : 4,
+        .inputs = base * base,
+        .next = next_sum,
+        .ends = sum_ends,
+        .write = write_sum,
+    };
+    return 0;
+}
+
+static int columns_subtraction(const struct lg_task *t, struct lg__columns *c, lg_error *err)
+{
+    int e = check_columns(t, err), base = (int)t->value[BASE].i;
+    if (e) return e;
+    *c = (struct lg__columns){
+        .states = is_larger_first(t) ? 4 : 5,
+        .inputs = base * base,
+        .next = next_difference,
+        .ends = difference_ends,
+        .write = write_difference,
+    };
     return 0;
 }
 
@@ -272,6 +414,7 @@ const struct lg__task_row lg__task_addition = {
          .settings = addition_settings},
     .open = open_addition,
     .make = make_addition,
+    .columns = columns_addition,
 };
 
 const struct lg__task_row lg__task_subtraction = {
@@ -303,4 +446,5 @@ const struct lg__task_row lg__task_subtraction = {
          .settings = subtraction_settings},
     .open = open_subtraction,
     .make = make_subtraction,
+    .columns = columns_subtraction,
 };

@@ -14,6 +14,7 @@ enum { EMIT_AUTO, EMIT_OUTPUT, EMIT_STATE };
 
 struct machine {
     int tracks, inputs, states, start;
+    int combinations;               /* of inputs on all tracks */
     int outputs, emit_state, final; /* whether there are such */
     int32_t *next, *output;         /* [state][input of track 1]..[of the last]: state, token */
     int32_t *state_token, *final_token;
@@ -324,6 +325,7 @@ static int read_rules(struct reader *r, const struct lg__yaml *map)
     m->next = lg__alloc((size_t)rules * sizeof *m->next);
     m->output = lg__alloc((size_t)rules * sizeof *m->output);
     if (!m->next || !m->output) return no_memory(r->err);
+    m->combinations = (int)rules / m->states;
     for (int i = 0; i < rules; i++) m->next[i] = -1;
     for (const struct lg__yaml *n = map->first; n; n = n->next) {
         int e = read_rule(r, n, n == map->first);
@@ -451,31 +453,91 @@ static void close_machine(struct lg_task *t)
 
 /* ---- Examples ----------------------------------------------------------------------------- */
 
-static int make_machine(const struct lg_task *t, lg_rng *r, int length, int sparsity, lg_example *x,
-                        lg_error *err)
+static int room_for(const struct machine *m, int length, lg_example *x, lg_error *err)
 {
-    const struct machine *m = t->own;
-    int written = m->outputs + m->emit_state, answer = m->tracks + 1; /* the role of what comes */
-    int e = lg__example_room(x, (m->tracks + written) * length + m->tracks + m->final + 1, err);
-    (void)sparsity;
-    if (e) return e;
+    int written = m->outputs + m->emit_state;
+    return lg__example_room(x, (m->tracks + written) * length + m->tracks + m->final + 1, err);
+}
+
+/* Where the words of track j, from 0, stand. */
+static int32_t *track(const lg_example *x, int j, int length)
+{
+    return x->tokens + (size_t)j * ((size_t)length + 1);
+}
+
+/* The tracks are where they stand already, and the room for all is there. */
+static void write_machine(const struct machine *m, int length, lg_example *x)
+{
+    int answer = m->tracks + 1; /* the role of what comes */
     for (int j = 1; j <= m->tracks; j++) {
         for (int i = 1; i <= length; i++)
-            lg__put(x, (int32_t)lg_rng_below(r, (uint32_t)m->inputs), i, j, LG_ABSENT);
+            lg__put(x, track(x, j - 1, length)[i - 1], i, j, LG_ABSENT);
         if (j < m->tracks) lg__put(x, m->comma, 0, j, LG_ABSENT);
     }
     lg__put(x, m->equals, 0, answer, LG_ABSENT);
     int state = m->start;
     for (int i = 1; i <= length; i++) {
         int rule = state;
-        for (int j = 0; j < m->tracks; j++)
-            rule = rule * m->inputs + x->tokens[j * (length + 1) + i - 1];
+        for (int j = 0; j < m->tracks; j++) rule = rule * m->inputs + track(x, j, length)[i - 1];
         state = m->next[rule];
         if (m->outputs) lg__put_answer(x, m->output[rule], i, answer, LG_ABSENT);
         if (m->emit_state) lg__put_answer(x, m->state_token[state], i, answer + 1, LG_ABSENT);
     }
     if (m->final) lg__put_answer(x, m->final_token[state], length + 1, answer, LG_ABSENT);
     lg__put_answer(x, m->stop, length + 1 + m->final, answer, LG_ABSENT);
+}
+
+static int make_machine(const struct lg_task *t, lg_rng *r, int length, int sparsity, lg_example *x,
+                        lg_error *err)
+{
+    const struct machine *m = t->own;
+    int e = room_for(m, length, x, err);
+    (void)sparsity;
+    if (e) return e;
+    for (int j = 0; j < m->tracks; j++)
+        for (int i = 0; i < length; i++)
+            track(x, j, length)[i] = (int32_t)lg_rng_below(r, (uint32_t)m->inputs);
+    write_machine(m, length, x);
+    return 0;
+}
+
+/* ---- Columns ------------------------------------------------------------------------------ */
+
+/* States and rules are the table's own; a table may have states that no text reaches. */
+static int next_state(const struct lg_task *t, int state, int input)
+{
+    const struct machine *m = t->own;
+    return m->next[state * m->combinations + input];
+}
+
+static int write_columns(const struct lg_task *t, const int32_t *input, int n, lg_example *x,
+                         lg_error *err)
+{
+    const struct machine *m = t->own;
+    int e = room_for(m, n, x, err);
+    if (e) return e;
+    lg__example_begin(x, n, 0);
+    for (int i = 0; i < n; i++) {
+        int rest = input[i];
+        for (int j = m->tracks - 1; j >= 0; j--, rest /= m->inputs)
+            track(x, j, n)[i] = rest % m->inputs;
+    }
+    write_machine(m, n, x);
+    return 0;
+}
+
+static int columns_machine(const struct lg_task *t, struct lg__columns *c, lg_error *err)
+{
+    const struct machine *m = t->own;
+    (void)err;
+    *c = (struct lg__columns){
+        .states = m->states,
+        .start = m->start,
+        .inputs = m->combinations,
+        .next = next_state,
+        .ends = lg__columns_end_anywhere,
+        .write = write_columns,
+    };
     return 0;
 }
 
@@ -540,4 +602,5 @@ const struct lg__task_row lg__task_machine = {
     .open = open_machine,
     .close = close_machine,
     .make = make_machine,
+    .columns = columns_machine,
 };

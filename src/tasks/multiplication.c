@@ -62,7 +62,7 @@ static int32_t column(const int32_t *a, int n, const int32_t *b, int m, int i)
     return sum;
 }
 
-static void make_at_once(const struct lg_task *t, int n, int m, lg_example *x)
+static void write_at_once(const struct lg_task *t, int n, int m, lg_example *x)
 {
     int base = (int)t->value[BASE].i, up = t->value[ORIENTATION].i == 1, all = n + m;
     const int32_t *a = x->tokens + n - 1, *b = x->tokens + n + m;
@@ -106,7 +106,7 @@ static void put_running_sum(lg_example *x, const int32_t *before, const int32_t 
     }
 }
 
-static void make_scratchpad(const struct lg_task *t, int n, int m, lg_example *x)
+static void write_scratchpad(const struct lg_task *t, int n, int m, lg_example *x)
 {
     int base = (int)t->value[BASE].i;
     const int32_t *a = x->tokens + n - 1, *b = x->tokens + n + m;
@@ -129,18 +129,73 @@ static void make_scratchpad(const struct lg_task *t, int n, int m, lg_example *x
     lg__put_answer(x, base + STOP, LG_ABSENT, m - 1, n + m + 1);
 }
 
+static int room_for(const struct lg_task *t, int n, int m, lg_example *x, lg_error *err)
+{
+    int64_t query = n + 1 + m, product = n + 2, sum = n + m + 1; /* with a sign behind or before */
+    return lg__digits_room(t, x, query + (has_scratchpad(t) ? m * (product + sum) : sum) + 1, err);
+}
+
 static int make_multiplication(const struct lg_task *t, lg_rng *r, int n, int m, lg_example *x,
                                lg_error *err)
 {
-    int64_t query = n + 1 + m, product = n + 2, sum = n + m + 1; /* with a sign behind or before */
-    int scratchpad = has_scratchpad(t);
-    int e = lg__digits_room(t, x, query + (scratchpad ? m * (product + sum) : sum) + 1, err);
+    int e = room_for(t, n, m, x, err);
     if (e) return e;
     draw_factors(t, x->tokens, n, m, r);
-    if (scratchpad)
-        make_scratchpad(t, n, m, x);
+    if (has_scratchpad(t))
+        write_scratchpad(t, n, m, x);
     else
-        make_at_once(t, n, m, x);
+        write_at_once(t, n, m, x);
+    return 0;
+}
+
+/* ---- Columns ------------------------------------------------------------------------------- */
+
+/* States: 0 before the first column; 1 + carry; and the last one behind a digit 0 of A that cannot
+ * be its top one, as it is not its only one. That leaves no carry: carries are below D. */
+static int carries(const struct lg_task *t)
+{
+    int digit = fixed_multiplier(t);
+    return digit ? digit : 1;
+}
+
+static int next_column(const struct lg_task *t, int state, int digit)
+{
+    int last = 1 + carries(t), carry = state == 0 || state == last ? 0 : state - 1;
+    if (state && !digit) return last;
+    return 1 + (digit * fixed_multiplier(t) + carry) / (int)t->value[BASE].i;
+}
+
+static int may_end(const struct lg_task *t, int state) { return state && state <= carries(t); }
+
+static int write_columns(const struct lg_task *t, const int32_t *digit, int n, lg_example *x,
+                         lg_error *err)
+{
+    lg__example_begin(x, n, 1);
+    int e = room_for(t, n, 1, x, err);
+    if (e) return e;
+    for (int j = 0; j < n; j++) x->tokens[n - 1 - j] = digit[j];
+    x->tokens[n + 1] = fixed_multiplier(t);
+    write_at_once(t, n, 1, x);
+    return 0;
+}
+
+static int columns_multiplication(const struct lg_task *t, struct lg__columns *c, lg_error *err)
+{
+    if (has_scratchpad(t))
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "task multiplication: scratchpad is yes, so that the answer passes the "
+                        "columns more than once; say scratchpad=no");
+    if (fixed_multiplier(t) < 0)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "task multiplication: multiplier is any, so that every column needs the "
+                        "digits of B, however far they are; say a digit, as in multiplier=7");
+    *c = (struct lg__columns){
+        .states = carries(t) + 2,
+        .inputs = (int)t->value[BASE].i,
+        .next = next_column,
+        .ends = may_end,
+        .write = write_columns,
+    };
     return 0;
 }
 
@@ -191,4 +246,5 @@ const struct lg__task_row lg__task_multiplication = {
          .settings = multiplication_settings},
     .open = open_multiplication,
     .make = make_multiplication,
+    .columns = columns_multiplication,
 };

@@ -53,15 +53,14 @@ static int open_scratchpad(struct lg_task *t, lg_error *err)
     return 0;
 }
 
-static int make_scratchpad(const struct lg_task *t, lg_rng *r, int length, int sparsity,
-                           lg_example *x, lg_error *err)
+static int is_backward(const struct lg_task *t) { return t->value[0].i == 1; }
+
+/* The bits are in x->tokens already, and the room for all is there. */
+static void write_scratchpad(const struct lg_task *t, int length, lg_example *x)
 {
-    (void)sparsity;
-    int e = lg__example_room(x, 2 * length + 2, err), backward = t->value[0].i == 1, parity = 0;
-    if (e) return e;
+    int backward = is_backward(t), parity = 0;
     int first = backward ? 0 : 1; /* label of the first bit */
-    for (int i = 0; i < length; i++)
-        lg__put(x, (int32_t)lg_rng_below(r, 2), first + i, LG_ABSENT, LG_ABSENT);
+    for (int i = 0; i < length; i++) lg__put(x, x->tokens[i], first + i, LG_ABSENT, LG_ABSENT);
     lg__put(x, EQUALS, backward ? length : 0, LG_ABSENT, LG_ABSENT);
     for (int i = 0; i < length; i++) {
         int at = backward ? length - 1 - i : i;
@@ -69,6 +68,47 @@ static int make_scratchpad(const struct lg_task *t, lg_rng *r, int length, int s
         lg__put_answer(x, parity, first + at, LG_ABSENT, LG_ABSENT);
     }
     lg__put_answer(x, STOP, backward ? -1 : length + 1, LG_ABSENT, LG_ABSENT);
+}
+
+static int make_scratchpad(const struct lg_task *t, lg_rng *r, int length, int sparsity,
+                           lg_example *x, lg_error *err)
+{
+    (void)sparsity;
+    int e = lg__example_room(x, 2 * length + 2, err);
+    if (e) return e;
+    for (int i = 0; i < length; i++) x->tokens[i] = (int32_t)lg_rng_below(r, 2);
+    write_scratchpad(t, length, x);
+    return 0;
+}
+
+/* The state is the parity so far. */
+static int next_parity(const struct lg_task *t, int state, int bit)
+{
+    (void)t;
+    return state ^ bit;
+}
+
+static int write_columns(const struct lg_task *t, const int32_t *bit, int n, lg_example *x,
+                         lg_error *err)
+{
+    int e = lg__example_room(x, 2 * n + 2, err);
+    if (e) return e;
+    lg__example_begin(x, n, 0);
+    for (int i = 0; i < n; i++) x->tokens[is_backward(t) ? n - 1 - i : i] = bit[i];
+    write_scratchpad(t, n, x);
+    return 0;
+}
+
+static int columns_scratchpad(const struct lg_task *t, struct lg__columns *c, lg_error *err)
+{
+    (void)t, (void)err;
+    *c = (struct lg__columns){
+        .states = 2,
+        .inputs = 2,
+        .next = next_parity,
+        .ends = lg__columns_end_anywhere,
+        .write = write_columns,
+    };
     return 0;
 }
 
@@ -86,4 +126,5 @@ const struct lg__task_row lg__task_parity_scratchpad = {
              .settings = scratchpad_settings},
     .open = open_scratchpad,
     .make = make_scratchpad,
+    .columns = columns_scratchpad,
 };

@@ -249,9 +249,32 @@ int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
                             t->row->info.name, length, t->row->info.sparsity, least, most, lo, hi);
         sparsity = low + (int)lg_rng_below(&r, (uint32_t)(high - low + 1));
     }
-    x->length = length;
-    x->sparsity = sparsity;
+    lg__example_begin(x, length, sparsity);
     return t->row->make(t, &r, length, sparsity, x, err);
+}
+
+/* ---- Columns ---------------------------------------------------------------------------- */
+
+int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
+{
+    if (t->row->columns) return t->row->columns(t, c, err);
+    char names[300] = "";
+    for (int i = 0; lg__tasks[i]; i++) {
+        size_t used = strlen(names);
+        if (lg__tasks[i]->columns)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     lg__tasks[i]->info.name);
+    }
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "task %s is not known to be one that a finite machine writes column by column; "
+                    "take one that is: %s",
+                    t->row->info.name, names);
+}
+
+int lg__columns_end_anywhere(const struct lg_task *t, int state)
+{
+    (void)t, (void)state;
+    return 1;
 }
 
 size_t lg_example_text(const lg_task *t, const lg_example *x, char *text, size_t size)

@@ -8,6 +8,22 @@
 
 enum { LG__MOST_SETTINGS = 16 };
 
+/* A task whose answer a finite machine writes, column by column in the order of generation. The
+ * texts of n columns are those that write gives for the n inputs that next accepts one after the
+ * other, from start on, to a state where a text may end: all that make can draw, and no others. */
+struct lg__columns {
+    int states, start;
+    int inputs; /* a column's input is 0..inputs-1: all of its prompt tokens as one number */
+    /* The state after reading `input` in `state`; -1: no text goes on like this. */
+    int (*next)(const struct lg_task *t, int state, int input);
+    /* Whether a text may end here, after 1 or more columns. */
+    int (*ends)(const struct lg_task *t, int state);
+    /* Writes the example whose n columns (no more than the task's longest length), in the order of
+     * generation, have these inputs. */
+    int (*write)(const struct lg_task *t, const int32_t *input, int n, lg_example *x,
+                 lg_error *err);
+};
+
 struct lg__task_row {
     lg_task_info info;
     int argument; /* 1: the name goes on, as in jsonl:FILE; the rest is t->argument */
@@ -23,6 +39,9 @@ struct lg__task_row {
     void (*allow)(const struct lg_task *t, int length, int *least, int *most);
     /* Own data, in place of make: the example of this draw. */
     int (*fetch)(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err);
+    /* The columns of the task with these settings; NULL: it has none. Refused with the reason where
+     * the settings make it something that no finite machine writes in this order. */
+    int (*columns)(const struct lg_task *t, struct lg__columns *c, lg_error *err);
 };
 
 struct lg_task {
@@ -42,6 +61,11 @@ struct lg_task {
 /* NULL ends. Defined in table.c. */
 extern const struct lg__task_row *const lg__tasks[];
 
+/* The task's columns; refused for a task that has none, naming those that have. */
+int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err);
+/* For lg__columns.ends, where a text may end in every state. */
+int lg__columns_end_anywhere(const struct lg_task *t, int state);
+
 /* Adds a word to the vocabulary, or finds it there: its token, or -1 without memory (then *err is
  * set). */
 int32_t lg__word(struct lg_task *t, const char *word, int digit, lg_error *err);
@@ -58,6 +82,14 @@ void lg__distinct(int32_t *out, int stride, int n, int width, int base, int32_t 
                   lg_rng *r);
 /* base^width, or something above 2^30 if it is more than that. */
 int64_t lg__distinct_count(int base, int width);
+
+/* Empties the example and says of which length and sparsity it will be. */
+static inline void lg__example_begin(lg_example *x, int length, int sparsity)
+{
+    x->n = x->answer = 0;
+    x->length = length;
+    x->sparsity = sparsity;
+}
 
 /* Makes room for n tokens in all, so that lg__put cannot fail. */
 int lg__example_room(lg_example *x, int n, lg_error *err);
