@@ -32,6 +32,15 @@ const struct ck_file ck_machine_files[] = {
                    "        \"c0 1 1\": \"c1 0\", \"c1 0 0\": \"c0 1\", \"c1 0 1\": \"c1 0\",\n"
                    "        \"c1 1 0\": \"c1 0\", \"c1 1 1\": \"c1 1\"}\n"
                    "final: {c0: \"0\", c1: \"1\"}\n"},
+    {"borrow.yaml", "name: borrow\n"
+                    "tracks: 2\n"
+                    "inputs: [\"0\", \"1\"]\n"
+                    "states: [b0, b1]\n"
+                    "start: b0\n"
+                    "rules: {\"b0 0 0\": \"b0 0\", \"b0 0 1\": \"b1 1\", \"b0 1 0\": \"b0 1\",\n"
+                    "        \"b0 1 1\": \"b0 0\", \"b1 0 0\": \"b1 1\", \"b1 0 1\": \"b1 0\",\n"
+                    "        \"b1 1 0\": \"b0 0\", \"b1 1 1\": \"b1 1\"}\n"
+                    "final: {b0: \"+\", b1: \"-\"}\n"},
     {"toggle.yaml", "name: toggle\n"
                     "tracks: 1\n"
                     "inputs: [on, off, flip]\n"
@@ -85,6 +94,17 @@ static int set_file(struct machine *m, const char *name)
                                          .next = {0, 0, 0, 1, 0, 1, 1, 1},
                                          .out = {0, 1, 1, 0, 1, 0, 0, 1},
                                          .last = {0, 1}};
+    static const struct machine borrow = {.tracks = 2,
+                                          .inputs = 2,
+                                          .states = 2,
+                                          .outputs = 1,
+                                          .final = 1,
+                                          .state = {"b0", "b1"},
+                                          .input = {"0", "1"},
+                                          .output = {"0", "1", "+", "-"},
+                                          .next = {0, 1, 0, 0, 1, 1, 0, 1},
+                                          .out = {0, 1, 1, 0, 1, 0, 0, 1},
+                                          .last = {2, 3}};
     static const struct machine toggle = {.tracks = 1,
                                           .inputs = 3,
                                           .states = 2,
@@ -105,6 +125,8 @@ static int set_file(struct machine *m, const char *name)
                                         .out = {0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1}};
     if (!strcmp(name, "carry.yaml"))
         *m = carry;
+    else if (!strcmp(name, "borrow.yaml"))
+        *m = borrow;
     else if (!strcmp(name, "toggle.yaml"))
         *m = toggle;
     else if (!strcmp(name, "vote.yaml"))

@@ -60,7 +60,7 @@ static const struct task_case {
     {"multiplication", "base=16 multiplier=15"},
     {"copy", "alphabet=2,3,30"},
     {"reverse", "alphabet=2,3,30"},
-    {"machine", "table=carry.yaml,vote.yaml,add-2,add-3,times-0,times-1,times-7 "
+    {"machine", "table=carry.yaml,borrow.yaml,vote.yaml,add-2,add-3,times-0,times-1,times-7 "
                 "emit=auto,output,state"},
     {"machine", "table=toggle.yaml,count-2,count-3,count-7,comparison emit=auto,state"},
     {NULL, NULL},
