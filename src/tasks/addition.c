@@ -260,8 +260,7 @@ static int write_difference(const struct lg_task *t, const int32_t *input, int n
     return 0;
 }
 
-/* Refuses the writings that both tasks have and no finite machine writes from the lowest column up.
- */
+/* Refuses the settings of both tasks with which no finite machine writes them. */
 static int check_columns(const struct lg_task *t, lg_error *err)
 {
     const char *name = t->row->info.name;
