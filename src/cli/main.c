@@ -121,7 +121,7 @@ static int run(int argc, char **argv)
         return LG_EXIT_DONE;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lengthen %s\n", lg_version());
+        printf("lengthen %s\ncommit %s, %s\n", lg_version(), lg_commit(), lg_compiler());
         return LG_EXIT_DONE;
     }
     int asks = strcmp(argv[1], "help") == 0; /* lengthen help COMMAND */
