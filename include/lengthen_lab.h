@@ -218,10 +218,13 @@ typedef struct lg_store_run {
     const char *positions; /* in a few words: "coupled, delta, relative, window" */
     const char *unit;      /* of length */
     const char *config;    /* resolved, as YAML */
-    const char *machine;   /* "lengthen 0.1.0, avx2, 2 threads, HOST" */
+    const char *machine;   /* "lengthen 0.1.0 (COMMIT, gcc 12.2.0), avx2, 2 cores, HOST" */
+    const char *kernels;   /* that trained it: "avx2-1"; "avx2-1+c-1": it was resumed with others;
+                              "": not known */
     int64_t seed, step, steps, parameters;
     int least, length, sparsity; /* the shortest, longest and densest examples of training */
     double created, updated;     /* seconds since 1970 */
+    double seconds;              /* that training and evaluating took so far */
 } lg_store_run;
 typedef void lg_store_each(void *context, const lg_store_run *r);
 
@@ -240,16 +243,22 @@ int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
 
 /* ---- Sweeps -------------------------------------------------------------------------------- */
 
+/* Whether a run is wanted. */
+typedef int lg_sweep_choice(void *context, const char *name);
+
 /* Many runs over a base config (docs/CONFIG.md, "Sweeps"), each trained and evaluated in a process
  * of its own, made by fork(): the caller has no other threads meanwhile. */
 typedef struct lg_sweep_options {
     const char *file;        /* YAML */
+    const char *scale;       /* one of its scales; NULL or "desk": the file as it is */
     const char *const *sets; /* [set_count] "key=value" for every run, after the base config */
     int set_count;
     const char *folder; /* each run is a folder in it */
     const char *store;
-    int jobs;    /* processes at once; 0: 1 */
-    int threads; /* of each; 0: the cores shared out among the jobs */
+    int jobs;                /* processes at once; 0: 1 */
+    int threads;             /* of each; 0: the cores shared out among the jobs */
+    lg_sweep_choice *wanted; /* runs that are not are left out; NULL: all are */
+    void *wanted_context;
 } lg_sweep_options;
 
 typedef struct lg_sweep_run {

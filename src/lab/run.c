@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "engine/kernels.h"
 #include "lab/checkpoint.h"
 #include "lab/store.h"
 
@@ -24,7 +25,7 @@ int lg__run_path(char *path, size_t size, const char *folder, const char *name, 
     return lg__fail(err, LG_ERROR_ARGUMENT, "the folder's name %.40s.. is too long", folder);
 }
 
-static int write_file(const char *path, const char *text, lg_error *err)
+int lg__file_write(const char *path, const char *text, lg_error *err)
 {
     char part[4200];
     snprintf(part, sizeof part, "%s.part", path);
@@ -36,8 +37,7 @@ static int write_file(const char *path, const char *text, lg_error *err)
                     strerror(errno));
 }
 
-/* The whole file, or NULL. */
-static char *read_file(const char *path)
+char *lg__file_read(const char *path)
 {
     FILE *f = fopen(path, "r");
     if (!f) return NULL;
@@ -64,8 +64,7 @@ static void first_difference(const char *a, const char *b, char *line, size_t si
     snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
-/* The folder and those it lies in. */
-static int make_folders(const char *folder, lg_error *err)
+int lg__folder_make(const char *folder, lg_error *err)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s", folder);
@@ -99,7 +98,7 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID])
 {
     char path[4096], *text = NULL;
     id[0] = 0;
-    if (!lg__run_path(path, sizeof path, folder, "config.yaml", NULL)) text = read_file(path);
+    if (!lg__run_path(path, sizeof path, folder, "config.yaml", NULL)) text = lg__file_read(path);
     if (text) read_id(text, id);
     free(text);
 }
@@ -142,7 +141,7 @@ int lg__run_check_folder(struct lg__run *r, const char *folder, int resume, int 
     char path[4096];
     int e = lg__run_path(path, sizeof path, folder, "config.yaml", err);
     if (e) return e;
-    char *old = read_file(path);
+    char *old = lg__file_read(path);
     *there = old != NULL;
     if (old && resume == LG_RUN_NEW)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
@@ -193,7 +192,7 @@ static int write_config(struct lg__run *r, const char *folder, lg_error *err)
         all = NULL;
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
     }
-    if (!e) e = write_file(path, all, err);
+    if (!e) e = lg__file_write(path, all, err);
     free(text);
     free(all);
     return e;
@@ -220,7 +219,7 @@ static int lock_folder(const char *folder, int *lock, lg_error *err)
 int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int *there, int *lock,
                          lg_error *err)
 {
-    int e = make_folders(folder, err);
+    int e = lg__folder_make(folder, err);
     if (!e) e = lock_folder(folder, lock, err);
     /* Once more: another process may have made the run while nobody had the lock. */
     if (!e) e = lg__run_check_folder(r, folder, resume, there, err);
@@ -238,6 +237,7 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
+    lg__run_kernels(r->kernels);
     for (int l = 0; l < r->model_config.levels; l++)
         r->predicts |= r->model_config.id_classes[l] > 0;
     r->model = lg_model_new(&r->model_config, err);
@@ -254,6 +254,17 @@ int lg__run_note_step(const char *note, int64_t *step, lg_error *err)
                         note);
     *step = n;
     return 0;
+}
+
+void lg__run_kernels(char kernels[LG__RUN_KERNELS])
+{
+    snprintf(kernels, LG__RUN_KERNELS, "%s-%d", lg_isa(), (int)LG__KERNELS_VERSION);
+}
+
+void lg__run_note_kernels(const char *note, char kernels[LG__RUN_KERNELS])
+{
+    const char *at = strstr(note, " kernels ");
+    if (!at || sscanf(at, " kernels %127s", kernels) != 1) kernels[0] = 0;
 }
 
 int lg__run_open_folder(struct lg__run *r, const char *folder, int64_t *step, lg_error *warning,
@@ -276,6 +287,7 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, int64_t *step, lg
     if (!e) e = lg__run_path(path, sizeof path, folder, "checkpoint", err);
     if (!e) e = lg__checkpoint_load(path, r->model, NULL, &note, warning ? warning : &ignored, err);
     if (!e) e = lg__run_note_step(note, step, err);
+    if (!e) lg__run_note_kernels(note, r->kernels);
     free(note);
     return e;
 }
@@ -315,6 +327,7 @@ int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, i
                         .positions = positions,
                         .unit = lg_task_get_shape(r->task)->info->unit,
                         .config = text,
+                        .kernels = r->kernels,
                         .seed = r->config.seed,
                         .steps = r->options.steps,
                         .parameters = lg_model_param_total(r->model),

@@ -9,6 +9,7 @@
 enum { LG__STREAM_TRAIN = 1, LG__STREAM_IDS, LG__STREAM_TEST, LG__STREAM_STOP };
 
 enum { LG__RUN_ID = 17 }; /* letters of a run's ID, with the 0 */
+enum { LG__RUN_KERNELS = 128 };
 
 struct lg__run {
     struct lg__config config;
@@ -18,8 +19,9 @@ struct lg__run {
     lg_model_config model_config;
     lg_train_options options;
     lg_model *model;
-    int predicts;     /* whether it has heads that predict IDs */
-    char remark[512]; /* what the user should know of this config, or "" */
+    int predicts;                  /* whether it has heads that predict IDs */
+    char kernels[LG__RUN_KERNELS]; /* as in lg_store_run; of a run that is new: those in use */
+    char remark[512];              /* what the user should know of this config, or "" */
 };
 
 /* Starts from {0}. The config is read, and everything is made but for the weights. */
@@ -33,6 +35,10 @@ void lg__run_close(struct lg__run *r);
 /* The step of a checkpoint, with which its note begins. */
 int lg__run_note_step(const char *note, int64_t *step, lg_error *err);
 
+/* The kernels in use, "avx2-1"; those of a checkpoint, "" if its note does not say. */
+void lg__run_kernels(char kernels[LG__RUN_KERNELS]);
+void lg__run_note_kernels(const char *note, char kernels[LG__RUN_KERNELS]);
+
 /* Whether the folder may be this run's: it must hold none (LG_RUN_NEW), this one (LG_RUN_RESUME),
  * or either; *there is 1 if it holds this one. Nothing is written. */
 int lg__run_check_folder(struct lg__run *r, const char *folder, int resume, int *there,
@@ -44,6 +50,12 @@ int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int 
 int lg__run_is_locked(const char *folder);
 /* The ID in a folder's config.yaml; "" if it holds no run. */
 void lg__run_id(const char *folder, char id[LG__RUN_ID]);
+
+/* Files that are whole or not there: written beside their place, synced, then renamed. */
+int lg__file_write(const char *path, const char *text, lg_error *err);
+char *lg__file_read(const char *path); /* to be freed; NULL: it cannot be read */
+/* The folder and those it lies in. */
+int lg__folder_make(const char *folder, lg_error *err);
 
 /* FOLDER/NAME. */
 int lg__run_path(char *path, size_t size, const char *folder, const char *name, lg_error *err);

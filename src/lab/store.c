@@ -54,6 +54,8 @@ static const char *const scripts[] = {
     "  taught_ids_right INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,"
     "  seconds REAL NOT NULL, machine TEXT NOT NULL, created REAL NOT NULL,"
     "  PRIMARY KEY(run, step, setting, sparsity, predicted, length, samples)) WITHOUT ROWID;",
+    "ALTER TABLE runs ADD COLUMN kernels TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE runs ADD COLUMN seconds REAL NOT NULL DEFAULT 0;",
 };
 enum { VERSION = sizeof scripts / sizeof *scripts };
 
@@ -147,8 +149,19 @@ static const char *machine(char line[200])
 {
     char host[100] = "";
     gethostname(host, sizeof host - 1);
-    snprintf(line, 200, "lengthen %s, %s, %d cores, %s", lg_version(), lg_isa(), lg_cores(), host);
+    snprintf(line, 200, "lengthen %s (%s, %s), %s, %d cores, %s", lg_version(), lg_commit(),
+             lg_compiler(), lg_isa(), lg_cores(), host);
     return line;
+}
+
+void lg__store_build(const char *line, char commit[64], char compiler[64])
+{
+    char ignored[64];
+    snprintf(commit, 64, "unknown");
+    snprintf(compiler, 64, "unknown");
+    if (sscanf(line, "lengthen %63s (%63[^,], %63[^)])", ignored, commit, compiler) == 3) return;
+    snprintf(commit, 64, "unknown"); /* a line of version 1 of the store */
+    snprintf(compiler, 64, "unknown");
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -292,13 +305,13 @@ int lg__store_register(lg_store *s, const lg_store_run *r, int64_t *number, lg_e
             prepare(s, err,
                     "INSERT INTO runs(id, folder, state, error, task, positions, unit, config,"
                     " machine, seed, step, steps, parameters, least, length, sparsity, created,"
-                    " updated) VALUES(?,?,?,'',?,?,?,?,?,?,?,?,?,?,?,?,?16,?16)",
+                    " updated, kernels) VALUES(?,?,?,'',?,?,?,?,?,?,?,?,?,?,?,?,?16,?16,?17)",
                     "tttttttt"
                     "iiiiiii"
-                    "r",
+                    "rt",
                     r->id, r->folder, r->state, r->task, r->positions, r->unit, r->config,
                     machine(line), r->seed, r->step, r->steps, r->parameters, (int64_t)r->least,
-                    (int64_t)r->length, (int64_t)r->sparsity, now()),
+                    (int64_t)r->length, (int64_t)r->sparsity, now(), r->kernels ? r->kernels : ""),
             err);
     sqlite3_stmt *q =
         e ? NULL : prepare(s, err, "SELECT number FROM runs WHERE id = ?", "t", r->id);
@@ -320,8 +333,18 @@ int lg__store_state(lg_store *s, int64_t number, const char *state, const char *
     return end(s, e, err);
 }
 
+int lg__store_kernels(lg_store *s, int64_t number, const char *kernels, lg_error *err)
+{
+    int e = begin(s, err);
+    if (e) return e;
+    e = finish(
+        s, prepare(s, err, "UPDATE runs SET kernels = ? WHERE number = ?", "ti", kernels, number),
+        err);
+    return end(s, e, err);
+}
+
 int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, int count,
-                        lg_error *err)
+                        double seconds, lg_error *err)
 {
     int e = count ? begin(s, err) : 0;
     if (e || !count) return e;
@@ -336,8 +359,10 @@ int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, in
     }
     if (!e)
         e = finish(s,
-                   prepare(s, err, "UPDATE runs SET step = ?, updated = ? WHERE number = ?", "iri",
-                           rows[count - 1].step, now(), number),
+                   prepare(s, err,
+                           "UPDATE runs SET step = ?, updated = ?, seconds = seconds + ?"
+                           " WHERE number = ?",
+                           "irri", rows[count - 1].step, now(), seconds, number),
                    err);
     return end(s, e, err);
 }
@@ -390,6 +415,11 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
                        t->tokens, t->right, t->ids, t->ids_right, c->low, c->high, c->seconds,
                        machine(line), now()),
                err);
+    if (!e)
+        e = finish(s,
+                   prepare(s, err, "UPDATE runs SET seconds = seconds + ? WHERE number = ?", "ri",
+                           c->seconds, number),
+                   err);
     return end(s, e, err);
 }
 
@@ -399,7 +429,8 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
     "SELECT e.step, setting, e.length, e.sparsity, predicted, samples, exact, e.tokens,"           \
     " answer_tokens, tokens_right, ids, ids_right, first_least, first_median, first_in,"           \
     " taught_samples, taught_exact, taught_tokens, taught_tokens_right, taught_ids,"               \
-    " taught_ids_right, low, high, seconds, unit, r.least, r.length, r.sparsity, count(*) OVER ()" \
+    " taught_ids_right, low, high, e.seconds, unit, r.least, r.length, r.sparsity, count(*) OVER " \
+    "()"                                                                                           \
     " FROM evals AS e JOIN runs AS r ON r.number = e.run"
 
 static const char *text(sqlite3_stmt *q, int i)
@@ -516,7 +547,7 @@ int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *contex
 
 #define RUN_COLUMNS                                                                                \
     "number, id, folder, state, error, task, positions, unit, config, machine, seed, step, steps," \
-    " parameters, least, length, sparsity, created, updated"
+    " parameters, least, length, sparsity, created, updated, kernels, seconds"
 
 static lg_store_run read_run(sqlite3_stmt *q)
 {
@@ -538,7 +569,9 @@ static lg_store_run read_run(sqlite3_stmt *q)
                       .length = sqlite3_column_int(q, 15),
                       .sparsity = sqlite3_column_int(q, 16),
                       .created = sqlite3_column_double(q, 17),
-                      .updated = sqlite3_column_double(q, 18)};
+                      .updated = sqlite3_column_double(q, 18),
+                      .kernels = text(q, 19),
+                      .seconds = sqlite3_column_double(q, 20)};
     if (strcmp(r.state, "training") == 0 && !lg__run_is_locked(r.folder)) r.state = "stopped";
     return r;
 }

@@ -10,17 +10,24 @@ int lg__store_register(lg_store *s, const lg_store_run *r, int64_t *number, lg_e
 /* error NULL: "". */
 int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
                     lg_error *err);
-/* Rows of steps; one that is there already is replaced, and the run is at the last one's step. */
+/* By which kernels it was trained: "avx2-1", or "avx2-1+c-1". */
+int lg__store_kernels(lg_store *s, int64_t number, const char *kernels, lg_error *err);
+/* Rows of steps; one that is there already is replaced, and the run is at the last one's step.
+ * seconds: that they took, which are added to the run's. */
 int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, int count,
-                        lg_error *err);
+                        double seconds, lg_error *err);
 /* Forgets what came after this step, which a resumed run makes again; *steps is how many of the
  * steps up to it the store has. */
 int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err);
+/* Its seconds are added to the run's. */
 int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_error *err);
 /* Fills the cell from a row of its step, setting, length, sparsity, predicted, with as many samples
  * and, if taught is set, teacher-forced ones; *found is 0 if there is none. */
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
                        int *found, lg_error *err);
+
+/* The commit and the compiler in the line of lg_store_run.machine; "unknown" where it has none. */
+void lg__store_build(const char *line, char commit[64], char compiler[64]);
 
 /* For tests: the process is killed (SIGKILL) before the n-th commit from now, 0 is the next. n < 0:
  * it is not. */

@@ -158,18 +158,21 @@ static int whole_range(const struct training *t)
 /* Puts the waiting rows into the store. */
 static int write_rows(struct training *t, lg_error *err)
 {
-    int e = t->store ? lg__store_add_steps(t->store, t->number, t->rows, t->waiting, err) : 0;
+    double time = now();
+    int e = t->store ? lg__store_add_steps(t->store, t->number, t->rows, t->waiting,
+                                           time - t->written, err)
+                     : 0;
     if (!e) t->waiting = 0;
-    t->written = now();
+    t->written = time;
     return e;
 }
 
 /* The state that is not in the parameters, as text and back; %a keeps every bit. */
 static void write_note(const struct training *t, char *note, size_t size)
 {
-    snprintf(note, size, "step %lld length %d sparsity %d learned %a enough %d",
-             (long long)lg_trainer_steps(t->trainer), t->length, t->sparsity, t->learned,
-             t->enough);
+    snprintf(note, size, "step %lld length %d sparsity %d learned %a enough %d kernels %s",
+             (long long)lg_trainer_steps(t->trainer), t->length, t->sparsity, t->learned, t->enough,
+             t->run.kernels);
 }
 
 static int read_note(struct training *t, const char *note, lg_error *err)
@@ -184,10 +187,32 @@ static int read_note(struct training *t, const char *note, lg_error *err)
     return e;
 }
 
+/* The kernels of the checkpoint, and these if they are others: then the bits are not those of a run
+ * that never stopped, which is said. A checkpoint that does not name its kernels says nothing. */
+static void join_kernels(struct training *t, const char *note, lg_error *warning)
+{
+    char own[LG__RUN_KERNELS], before[LG__RUN_KERNELS], *all = t->run.kernels;
+    lg__run_kernels(own);
+    lg__run_note_kernels(note, before);
+    const char *last = strrchr(before, '+') ? strrchr(before, '+') + 1 : before;
+    int others = strcmp(last, own) != 0 && lg_trainer_steps(t->trainer) < t->run.options.steps &&
+                 !t->enough; /* else there is nothing to go on with */
+    if (!others || strlen(before) > 60)
+        snprintf(all, LG__RUN_KERNELS, "%s", before);
+    else
+        snprintf(all, LG__RUN_KERNELS, "%.60s+%.60s", *before ? before : "unknown", own);
+    if (*before && others && !warning->text[0])
+        lg__fail(warning, 0,
+                 "step %lld was made with the kernels %s, and the run goes on with %s: its numbers "
+                 "may differ in the last digits from those of one set of kernels, and it is marked "
+                 "(%s); LENGTHEN_ISA chooses kernels",
+                 (long long)lg_trainer_steps(t->trainer), last, own, all);
+}
+
 /* The rows first: a checkpoint must not know of steps that the store does not. */
 static int save(struct training *t, lg_error *err)
 {
-    char path[4096], note[200];
+    char path[4096], note[200 + LG__RUN_KERNELS];
     int e = lg__run_path(path, sizeof path, t->o->folder, "checkpoint", err);
     if (!e) e = write_rows(t, err);
     write_note(t, note, sizeof note);
@@ -212,7 +237,9 @@ static int load(struct training *t, lg_error *warning, lg_error *err)
     if (e || !has_steps(path)) return e; /* from the start */
     e = lg__checkpoint_load(path, t->run.model, t->trainer, &note, warning, err);
     if (!e) e = read_note(t, note, err);
+    if (!e) join_kernels(t, note, warning);
     free(note);
+    if (!e && t->store) e = lg__store_kernels(t->store, t->number, t->run.kernels, err);
     return e;
 }
 
@@ -249,7 +276,10 @@ static int evaluate(struct training *t, lg_error *err)
     o.threads = t->o->threads;
     o.table = t->o->table;
     o.context = t->o->context;
-    return lg__run_grid(&t->run, &o, lg_trainer_steps(t->trainer), t->store, t->number, err);
+    double since = now();
+    int e = lg__run_grid(&t->run, &o, lg_trainer_steps(t->trainer), t->store, t->number, err);
+    t->written += now() - since; /* the cells bring their own time */
+    return e;
 }
 
 static int one_step(struct training *t, lg_run_step *told, lg_error *err)
