@@ -32,7 +32,9 @@ const char lg_cmd_sweep_help[] =
     "\n"
     "  --jobs N              runs at once, each in a process of its own (1)\n"
     "  --set KEY=VALUE       another value than the config's, for every run\n"
-    "  --out DIR             the folder of the runs (runs/NAME of the sweep's file)\n"
+    "  --scale NAME          one of the file's scales (desk: the file as it is)\n"
+    "  --out DIR             the folder of the runs (runs/NAME of the sweep's file, with a\n"
+    "                        scale runs/NAME-SCALE)\n"
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N           threads of each run (the cores, shared out among the jobs)\n"
     "  --table               train nothing: the table of what is in the store\n"
@@ -185,13 +187,15 @@ static int watch(void *context, const lg_sweep_run *r)
 
 /* ---- The command ------------------------------------------------------------------------- */
 
-/* runs/NAME, where NAME is the file's without folder and ending. */
+/* runs/NAME or runs/NAME-SCALE, where NAME is the file's without folder and ending. */
 static void own_folder(struct request *q)
 {
     const char *name = strrchr(q->o.file, '/') ? strrchr(q->o.file, '/') + 1 : q->o.file;
     const char *dot = strrchr(name, '.');
-    snprintf(q->folder, sizeof q->folder, "runs/%.*s", dot ? (int)(dot - name) : (int)strlen(name),
-             name);
+    int scaled = q->o.scale && strcmp(q->o.scale, "desk") != 0;
+    snprintf(q->folder, sizeof q->folder, "runs/%.*s%s%s",
+             dot ? (int)(dot - name) : (int)strlen(name), name, scaled ? "-" : "",
+             scaled ? q->o.scale : "");
     q->o.folder = q->folder;
 }
 
@@ -211,6 +215,7 @@ static int read_option(struct request *q, int c)
     case 'j': return read_number("--jobs", &q->o.jobs);
     case 'n': return read_number("--threads", &q->o.threads);
     case 'o': q->o.folder = optarg; return -1;
+    case 'c': q->o.scale = optarg; return -1;
     case 'S': q->o.store = optarg; return -1;
     case 't': q->table = 1; return -1;
     case 'p': q->plot = optarg; return -1;
@@ -230,12 +235,17 @@ static int read_option(struct request *q, int c)
 
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"jobs", required_argument, NULL, 'j'}, {"set", required_argument, NULL, 's'},
-        {"out", required_argument, NULL, 'o'},  {"store", required_argument, NULL, 'S'},
-        {"table", no_argument, NULL, 't'},      {"threads", required_argument, NULL, 'n'},
-        {"json", no_argument, NULL, 'J'},       {"plot", required_argument, NULL, 'p'},
-        {"csv", no_argument, NULL, 'C'},        {0}};
+    static const struct option known[] = {{"jobs", required_argument, NULL, 'j'},
+                                          {"set", required_argument, NULL, 's'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"store", required_argument, NULL, 'S'},
+                                          {"table", no_argument, NULL, 't'},
+                                          {"threads", required_argument, NULL, 'n'},
+                                          {"json", no_argument, NULL, 'J'},
+                                          {"plot", required_argument, NULL, 'p'},
+                                          {"csv", no_argument, NULL, 'C'},
+                                          {"scale", required_argument, NULL, 'c'},
+                                          {0}};
     int code = -1;
     opterr = 0;
     optind = 1;
