@@ -20,6 +20,8 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_generate_help, lg_cmd_generate},
     {LG_CLI_RUN, "sweep", "many runs over a config: trained, evaluated, in one table",
      lg_cmd_sweep_help, lg_cmd_sweep},
+    {LG_CLI_RUN, "reproduce", "an experiment to its rows, figures and checks",
+     lg_cmd_reproduce_help, lg_cmd_reproduce},
     {LG_CLI_RUN, "runs", "list, show, compare and delete the runs in the store", lg_cmd_runs_help,
      lg_cmd_runs},
     {LG_CLI_LOOK, "tasks", "the tasks: formats, settings, examples", lg_cmd_tasks_help,
