@@ -448,6 +448,7 @@ typedef struct lg_score {
     int samples, exact;     /* every answer token and the stop token right, and no more */
     int64_t tokens, right;  /* answer tokens, those right in their place */
     int64_t ids, ids_right; /* of the predicted ones */
+    int64_t text;           /* tokens of the examples, prompts and answers */
     /* Where the first wrong token of an answer falls, among the answers that have one: the
      * earliest, the median (both from 1), and how many in each tenth of the answer. */
     int first_least, first_median, first_in[10];

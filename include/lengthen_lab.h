@@ -46,6 +46,7 @@ typedef struct lg_run_options {
     lg_run_watch *watch; /* after each step; NULL: nobody */
     lg_run_table *table; /* after each cell of an evaluation on the way (eval.every); or NULL */
     void *context;       /* of both */
+    const volatile int *stop; /* not 0: as if watch had returned 0; also looked at between cells */
 } lg_run_options;
 
 /* What is told after each step. */
@@ -61,7 +62,7 @@ struct lg_run_step {
 
 /* Trains. *done is 1 if all steps are done, 0 if watch stopped it. Everything that can be refused
  * is refused before the folder and the store are touched. A checkpoint is written only after the
- * metrics up to its step are in the store. */
+ * metrics up to its step are in the store or, while that cannot be written, in a file beside it. */
 int lg_run_train(const lg_run_options *o, int *done, lg_error *err);
 
 /* One cell of the grid. */
@@ -69,7 +70,8 @@ struct lg_run_cell {
     int64_t step;         /* of the weights */
     int length, sparsity; /* sparsity 0: the task has none, or its own range */
     int predicted;        /* whether the IDs of generated tokens were predicted */
-    char setting[128];    /* of the task, other than in training: "names=50"; "": as trained */
+    char setting[200];    /* of the task, other than in training: "names=50"; "": as trained */
+    char data[20];        /* of a file of examples: its checksum; else "" */
     double tokens;        /* of an example, on average: prompt and answer */
     lg_score score;       /* generated */
     lg_score taught;      /* teacher-forced; samples 0: not asked for */
@@ -99,6 +101,7 @@ typedef struct lg_eval_options {
     int threads;        /* 0: all cores */
     lg_run_table *table;
     void *context;
+    const volatile int *stop; /* not 0: no further cells; or NULL */
 } lg_eval_options;
 /* Generates answers cell by cell; each is in the store before it is told, so that an evaluation
  * that was stopped goes on where it was. Cells that the task cannot make (sparsity over the
@@ -133,6 +136,8 @@ typedef struct lg_probe_result {
      * absence alone raises it by epsilon, or changes the likeliest token. */
     int tokens_median; /* earlier tokens */
     int k_median, k_90;
+    double necessary; /* share of them whose loss rises by epsilon without these k tokens; where it
+                         is small the others stand in for them: many decide together */
     int matter_median, matter_90;
 } lg_probe_result;
 int lg_probe(const lg_probe_options *o, lg_probe_result *r, lg_error *err);

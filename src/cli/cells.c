@@ -9,11 +9,6 @@
 #include "cli/cli.h"
 #include "cli/show.h"
 
-static double share(int64_t part, int64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
 static const char *ids_of(const lg_run_cell *c) { return c->predicted ? "predicted" : "given"; }
 
 /* ---- Rows -------------------------------------------------------------------------------- */
@@ -23,18 +18,21 @@ static void print_json(const lg_run_cell *c)
     const lg_score *s = &c->score;
     printf("{\"step\":%lld,\"setting\":", (long long)c->step);
     lg_cli_json(stdout, c->setting);
-    printf(",\"length\":%d,\"unit\":\"%s\",\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,"
+    printf(",\"length\":%d,\"unit\":", c->length);
+    lg_cli_json(stdout, c->unit);
+    printf(",\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,"
            "\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f,\"token_accuracy\":%.6f,"
            "\"id_accuracy\":%.6f,\"first_error_least\":%d,\"first_error_median\":%d,"
            "\"first_error_tenths\":[",
-           c->length, c->unit, c->sparsity, ids_of(c), c->tokens, s->samples,
-           share(s->exact, s->samples), c->low, c->high, share(s->right, s->tokens),
-           share(s->ids_right, s->ids), s->first_least, s->first_median);
+           c->sparsity, ids_of(c), c->tokens, s->samples, lg_cli_share(s->exact, s->samples),
+           c->low, c->high, lg_cli_share(s->right, s->tokens), lg_cli_share(s->ids_right, s->ids),
+           s->first_least, s->first_median);
     for (int i = 0; i < 10; i++) printf("%s%d", i ? "," : "", s->first_in[i]);
     printf("]");
     if (c->taught.samples)
         printf(",\"taught_exact\":%.6f,\"taught_token_accuracy\":%.6f",
-               share(c->taught.exact, c->taught.samples), share(c->taught.right, c->taught.tokens));
+               lg_cli_share(c->taught.exact, c->taught.samples),
+               lg_cli_share(c->taught.right, c->taught.tokens));
     printf(",\"seconds\":%.3f,\"kept\":%s}\n", c->seconds, c->kept ? "true" : "false");
 }
 
@@ -45,13 +43,17 @@ static void print_csv(const struct lg_cli_cells *t, const lg_run_cell *c)
         puts("step,setting,length,unit,sparsity,ids,tokens,samples,exact,low,high,token_accuracy,"
              "id_accuracy,first_error_least,first_error_median,taught_exact,"
              "taught_token_accuracy,seconds");
-    printf("%lld,\"%s\",%d,%s,%d,%s,%.0f,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%d,", (long long)c->step,
-           c->setting, c->length, c->unit, c->sparsity, ids_of(c), c->tokens, s->samples,
-           share(s->exact, s->samples), c->low, c->high, share(s->right, s->tokens),
-           share(s->ids_right, s->ids), s->first_least, s->first_median);
+    printf("%lld,", (long long)c->step);
+    lg_cli_csv(c->setting);
+    printf(",%d,", c->length);
+    lg_cli_csv(c->unit);
+    printf(",%d,%s,%.0f,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%d,", c->sparsity, ids_of(c), c->tokens,
+           s->samples, lg_cli_share(s->exact, s->samples), c->low, c->high,
+           lg_cli_share(s->right, s->tokens), lg_cli_share(s->ids_right, s->ids), s->first_least,
+           s->first_median);
     if (c->taught.samples)
-        printf("%.6f,%.6f", share(c->taught.exact, c->taught.samples),
-               share(c->taught.right, c->taught.tokens));
+        printf("%.6f,%.6f", lg_cli_share(c->taught.exact, c->taught.samples),
+               lg_cli_share(c->taught.right, c->taught.tokens));
     else
         putchar(',');
     printf(",%.3f\n", c->seconds);
@@ -83,19 +85,19 @@ static void print_row(struct lg_cli_cells *t, const lg_run_cell *c)
     const lg_score *s = &c->score, *g = &c->taught;
     char text[32], taught[32] = "";
     if (!t->printed) {
-        t->sparsity = c->sparsity > 0;
-        t->setting = c->setting[0] != 0;
+        t->sparsity |= c->sparsity > 0;
+        t->setting |= c->setting[0] != 0;
         print_heading(t, c);
     }
     if (t->setting) printf("%-16s  ", c->setting);
     printf("%8d", c->length);
     if (t->sparsity) printf("  %8d", c->sparsity);
     if (g->samples)
-        snprintf(taught, sizeof taught, "%6.1f%%  %6.2f%%", 100 * share(g->exact, g->samples),
-                 100 * share(g->right, g->tokens));
+        snprintf(taught, sizeof taught, "%6.1f%%  %6.2f%%",
+                 100 * lg_cli_share(g->exact, g->samples), 100 * lg_cli_share(g->right, g->tokens));
     printf("  %7.0f  %-9s  %6.1f%%  %5.1f - %5.1f  %6.2f%%  %11s  %16s  %7d%s\n", c->tokens,
-           ids_of(c), 100 * share(s->exact, s->samples), 100 * c->low, 100 * c->high,
-           100 * share(s->right, s->tokens), first_error(c, text), taught, s->samples,
+           ids_of(c), 100 * lg_cli_share(s->exact, s->samples), 100 * c->low, 100 * c->high,
+           100 * lg_cli_share(s->right, s->tokens), first_error(c, text), taught, s->samples,
            c->kept ? "  (kept)" : "");
 }
 
@@ -142,8 +144,8 @@ enum { MOST_CURVES = 32 };
 struct drawing {
     lg_curve curve[MOST_CURVES];
     char name[MOST_CURVES][160];
-    double *numbers; /* x, y, low, high of all cells */
-    int curves, several_ids, several_sparsities;
+    double *numbers;                                       /* x, y, low, high of all cells */
+    int curves, several_ids, several_sparsities, left_out; /* cells of curves past the most */
 };
 
 static int same_curve(const lg_run_cell *a, const lg_run_cell *b)
@@ -186,7 +188,7 @@ static int gather(const struct lg_cli_cells *t, struct drawing *d)
             if (!same_curve(c, &t->cells[i])) continue;
             taken[j] = 1;
             x[k] = c->length;
-            y[k] = share(c->score.exact, c->score.samples);
+            y[k] = lg_cli_share(c->score.exact, c->score.samples);
             low[k] = c->low;
             high[k++] = c->high;
         }
@@ -196,6 +198,7 @@ static int gather(const struct lg_cli_cells *t, struct drawing *d)
         at += (size_t)k;
     }
     int failed = !taken || !d->numbers;
+    for (size_t i = 0; i < n && !failed; i++) d->left_out += !taken[i];
     free(taken);
     return failed;
 }
@@ -213,6 +216,9 @@ int lg_cli_cells_plot(const struct lg_cli_cells *t, const char *command, const c
         free(d.numbers);
         return LG_EXIT_FAILED;
     }
+    if (d.left_out)
+        fprintf(stderr, "lengthen %s: the figure has %d lines at most; %d cells are not in it\n",
+                command, MOST_CURVES, d.left_out);
     snprintf(x_label, sizeof x_label, "length (%s)", t->unit);
     lg_figure f = {.title = t->title,
                    .x_label = x_label,

@@ -14,7 +14,7 @@ struct lg_cli_cells {
     char unit[32];
     lg_run_cell *cells; /* all that were added */
     int count, room, printed;
-    int sparsity, setting; /* whether the table has these columns: as its first row has them */
+    int sparsity, setting; /* whether the table has these columns: set, or as its first row has */
 };
 
 /* Prints the cell as a row (the first with its heading) and keeps it. An lg_run_table. */

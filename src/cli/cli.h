@@ -3,6 +3,9 @@
 #ifndef LG_CLI_CLI_H
 #define LG_CLI_CLI_H
 
+#include <signal.h>
+#include <stdint.h>
+
 enum {
     LG_EXIT_DONE = 0,
     LG_EXIT_FAILED = 1,
@@ -54,6 +57,16 @@ void lg_cli_man(const struct lg_cli_command *commands, int count);
  * LG_EXIT_USE: `return lg_cli_wrong("bench", "unknown shape \"%s\"", shape);` */
 int lg_cli_wrong(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Seconds, from some moment on. */
+double lg_cli_now(void);
+/* part / whole, 0 of nothing. */
+double lg_cli_share(int64_t part, int64_t whole);
+/* While on, Ctrl-C (and a plain kill) sets the flag; the second one ends the process. */
+void lg_cli_catch_interrupts(int on);
+extern volatile sig_atomic_t lg_cli_interrupted;
+/* The folder and all that is in it. */
+void lg_cli_remove_folder(const char *folder);
 
 /* The file of the store: --store, else LENGTHEN_STORE, else ./lengthen.db. */
 const char *lg_cli_store(const char *option);

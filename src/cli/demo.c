@@ -2,14 +2,12 @@
  * Parity with scratchpad: n bits, '=', then the n running parities and a stop, generated token by
  * token. What differs is where a token believes it is, and what it may see. */
 #include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -105,33 +103,25 @@ struct demo {
     lg_error err;
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = 1;
-    signal(signal_number, SIG_DFL);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- One method -------------------------------------------------------------------------- */
 
 static int progress(void *context, const lg_run_step *s)
 {
     struct demo *d = context;
     if (d->terminal && !d->json && s->step % 20 == 0) {
-        double left = (now() - d->since) * (double)(s->steps - s->step) / (double)s->step;
+        double left = (lg_cli_now() - d->since) * (double)(s->steps - s->step) / (double)s->step;
         fprintf(stderr, "\r\033[K%s: step %lld of %lld, loss %.4f, %.0f s left", d->way->name,
                 (long long)s->step, (long long)s->steps, s->loss, left);
         if (s->step == s->steps) fputs("\r\033[K", stderr);
     }
-    return !interrupted;
+    return !lg_cli_interrupted;
+}
+
+static int stop(struct demo *d)
+{
+    snprintf(d->err.text, sizeof d->err.text, "stopped%s",
+             d->out ? "; the same command goes on" : "");
+    return -1;
 }
 
 static int train(struct demo *d, const struct method *way, const char *folder)
@@ -150,17 +140,14 @@ static int train(struct demo *d, const struct method *way, const char *folder)
                         .watch = progress,
                         .context = d};
     d->way = way;
-    d->since = now();
+    d->since = lg_cli_now();
     int code = lg_run_train(&o, &done, &d->err);
-    if (!code && !done) {
-        snprintf(d->err.text, sizeof d->err.text, "stopped");
-        code = -1;
-    }
+    if (!code && !done) code = stop(d);
     if (!code && !d->json)
         printf("\n%s: trained %d steps on 1 to %d bits in %.0f s\n"
                "     bits     tokens    exact    tokens  samples  seconds\n"
                "                                  right\n",
-               way->name, way->steps, way->longest, now() - d->since);
+               way->name, way->steps, way->longest, lg_cli_now() - d->since);
     return code;
 }
 
@@ -200,6 +187,7 @@ static int test(struct demo *d, int index, const char *folder)
                              .generated_only = 1,
                              .table = keep_cell,
                              .context = d};
+        if (lg_cli_interrupted) return stop(d);
         if (lg_run_eval(&o, NULL, &d->err)) return -1;
         print_cell(d, way);
         d->x[index][i] = round((double)way->cells[i] / way->longest * 2) / 2;
@@ -274,14 +262,6 @@ static int run_all(struct demo *d)
 
 /* ---- The command ------------------------------------------------------------------------------ */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
 /* --out, or a folder that is removed at the end. */
 static int make_folder(struct demo *d)
 {
@@ -339,11 +319,9 @@ int lg_cmd_demo(int argc, char **argv)
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
     }
     if ((code = make_folder(&d))) return code;
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
+    lg_cli_catch_interrupts(1);
     int failed = run_all(&d);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    lg_cli_catch_interrupts(0);
     if (failed) fprintf(stderr, "%slengthen demo: %s\n", d.terminal ? "\n" : "", d.err.text);
     if (!failed && !d.json) print_meaning(&d);
     if (!failed && d.out && !d.json)
@@ -351,6 +329,6 @@ int lg_cmd_demo(int argc, char **argv)
             "\nThe runs are in %s: see lengthen runs --store %s, or lengthen generate %s/window.\n",
             d.out, d.store, d.out);
     if (!failed && d.plot && !d.json) printf("The figure is in %s.\n", d.plot);
-    if (!d.out) nftw(d.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (!d.out) lg_cli_remove_folder(d.folder);
     return failed ? LG_EXIT_FAILED : LG_EXIT_DONE;
 }

@@ -126,8 +126,12 @@ static int read_option(struct request *q, int c)
     case 'a': q->o.again = 1; return -1;
     case 'S': q->o.store = optarg; return -1;
     case 'p': q->plot = optarg; return -1;
-    case 'j': q->cells.form = LG_CLI_JSON; return -1;
-    case 'c': q->cells.form = LG_CLI_CSV; return -1;
+    case 'j':
+    case 'c':
+        if (q->cells.form != LG_CLI_TABLE)
+            return lg_cli_wrong("eval", "--json and --csv, each once, exclude each other");
+        q->cells.form = c == 'j' ? LG_CLI_JSON : LG_CLI_CSV;
+        return -1;
     default: return LG_EXIT_USE;
     }
 }
@@ -160,6 +164,9 @@ static int read_options(struct request *q, int argc, char **argv)
     if (optind == argc) return lg_cli_wrong("eval", "which run? Give its folder");
     if (optind + 1 < argc)
         return lg_cli_wrong("eval", "one run at a time; \"%s\" is too much", argv[optind + 1]);
+    if (q->plot && strcmp(q->plot, "-") == 0 && q->cells.form != LG_CLI_TABLE)
+        return lg_cli_wrong("eval", "--plot - draws below a table; with --json or --csv, name a "
+                                    "file");
     q->o.folder = argv[optind];
     return -1;
 }

@@ -64,18 +64,6 @@ int lg_cli_wrong(const char *command, const char *format, ...)
     return LG_EXIT_USE;
 }
 
-const char *lg_cli_store(const char *option)
-{
-    const char *named = getenv("LENGTHEN_STORE");
-    return option ? option : named && *named ? named : "lengthen.db";
-}
-
-const char *lg_cli_nearest(const char *word, const char *const *names, int n)
-{
-    int at = lg_nearest(word, names, n);
-    return at < 0 ? NULL : names[at];
-}
-
 static int unknown_command(const char *name)
 {
     const char *names[COMMANDS];

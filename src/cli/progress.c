@@ -2,13 +2,13 @@
  * and stops; twice stops at once. */
 #include "cli/progress.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "cli/cli.h"
 
 enum { LINE = 1000 };
 
@@ -18,21 +18,6 @@ struct lg_cli_shown {
     char state; /* the first letter of its state; 0: not told yet */
     int64_t step, steps, first;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = 1;
-    signal(signal_number, SIG_DFL); /* the next one stops at once */
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int in_state(const struct lg_cli_progress *q, const char *letters)
 {
@@ -51,7 +36,7 @@ static double seconds_left(const struct lg_cli_progress *q)
         made += r->step - r->first;
         if (r->state == 'w' || r->state == 't') left += r->steps - r->step;
     }
-    return made > 0 ? (now() - q->start) / (double)made * (double)left : -1;
+    return made > 0 ? (lg_cli_now() - q->start) / (double)made * (double)left : -1;
 }
 
 /* The states of all runs in one line, no wider than the terminal. */
@@ -98,7 +83,7 @@ static void show_change(const struct lg_cli_progress *q, const lg_sweep_run *r)
 static void show_start(struct lg_cli_progress *q)
 {
     int done = in_state(q, "d");
-    q->start = now();
+    q->start = lg_cli_now();
     fprintf(stderr, "%d runs", q->count);
     if (done) fprintf(stderr, ", %d done already", done);
     fprintf(stderr, "; they go into %s and %s\n", q->folder, q->store);
@@ -112,8 +97,7 @@ int lg_cli_progress_watch(void *context, const lg_sweep_run *r)
         if (!q->runs) return 0;
         q->count = r->count;
         q->terminal = isatty(STDERR_FILENO);
-        signal(SIGINT, interrupt); /* before, there is nothing to save */
-        signal(SIGTERM, interrupt);
+        lg_cli_catch_interrupts(1); /* before, there is nothing to save */
     }
     struct lg_cli_shown *s = &q->runs[r->index];
     int changed = s->state && s->state != *r->state;
@@ -129,19 +113,16 @@ int lg_cli_progress_watch(void *context, const lg_sweep_run *r)
     if (*r->error && !s->error) s->error = strdup(r->error);
     if (q->start < 0) show_start(q);
     if (changed) show_change(q, r);
-    if (q->terminal && q->told == q->count && (changed || now() - q->last > 0.2)) {
-        q->last = now();
+    if (q->terminal && q->told == q->count && (changed || lg_cli_now() - q->last > 0.2)) {
+        q->last = lg_cli_now();
         show_line(q);
     }
-    return !interrupted && (!q->until || now() < q->until);
+    return !lg_cli_interrupted && (!q->until || lg_cli_now() < q->until);
 }
-
-double lg_cli_clock(void) { return now(); }
 
 int lg_cli_progress_end(struct lg_cli_progress *q, const char *command, int left)
 {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    lg_cli_catch_interrupts(0);
     if (q->terminal && q->told) fputs("\r\033[K", stderr);
     if (left)
         fprintf(stderr,
@@ -152,7 +133,7 @@ int lg_cli_progress_end(struct lg_cli_progress *q, const char *command, int left
         if (q->runs[i].error)
             fprintf(stderr, "lengthen %s: run %s failed: %s\n", command, q->runs[i].name,
                     q->runs[i].error);
-    return interrupted;
+    return lg_cli_interrupted;
 }
 
 void lg_cli_progress_clear(struct lg_cli_progress *q)

@@ -7,13 +7,12 @@
 /* Starts from {.folder = .., .store = ..}. */
 struct lg_cli_progress {
     const char *folder, *store; /* where they go */
-    double until;               /* by lg_cli_clock: nothing is begun after it; 0: no end */
+    double until;               /* by lg_cli_now: nothing is begun after it; 0: no end */
     struct lg_cli_shown *runs;
     int count, told, terminal;
     double start, last;
 };
 
-double lg_cli_clock(void); /* seconds */
 /* An lg_sweep_watch; it stops after Ctrl-C, or when the time is over. */
 int lg_cli_progress_watch(void *progress, const lg_sweep_run *r);
 /* Says how many are left and which failed; 1 after Ctrl-C. */

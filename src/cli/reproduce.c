@@ -267,7 +267,7 @@ static int read_minutes(double *until)
 {
     char *end;
     double m = strtod(optarg, &end);
-    *until = lg_cli_clock() + 60 * m;
+    *until = lg_cli_now() + 60 * m;
     if (end != optarg && !*end && m > 0 && m <= 1e6) return -1;
     return lg_cli_wrong("reproduce", "--minutes is \"%s\"; take a number above 0", optarg);
 }

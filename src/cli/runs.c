@@ -51,11 +51,6 @@ int lg_cli_no_memory(lg_error *err)
     return err->code = LG_ERROR_MEMORY;
 }
 
-double lg_cli_share(int64_t part, int64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
 const char *lg_cli_run_name(const lg_store_run *r)
 {
     const char *slash = strrchr(r->folder, '/');
@@ -176,12 +171,12 @@ int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
 }
 
 const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,
-                                     int most)
+                                     int length)
 {
     const lg_run_cell *best = NULL;
     for (int i = 0; i < cells->count; i++) {
         const lg_run_cell *c = &cells->cells[i];
-        if (c->setting[0] || c->length > most) continue;
+        if (c->setting[0] || (length && c->length != length)) continue;
         if (best && best->predicted != c->predicted) {
             if (c->predicted) best = c;
         } else if (best && best->length != c->length) {
@@ -306,7 +301,7 @@ static int print_list(struct list *l)
         const lg_store_run *r = &l->runs[i].r;
         if ((e = lg_cli_cells_read(a, r->number, -1, &cells))) break;
         const lg_run_cell *trained = lg_cli_cells_pick(&cells, r, r->length),
-                          *longest = lg_cli_cells_pick(&cells, r, INT_MAX);
+                          *longest = lg_cli_cells_pick(&cells, r, 0);
         if (a->json)
             list_json(r, trained, longest);
         else

@@ -39,11 +39,10 @@ void lg_cli_run_json(const lg_store_run *r);
 /* The cells of a run as lg_store_cells gives them; start from {0}, or read again into the same. */
 int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
                       struct lg_cli_cells *cells);
-/* The cell as trained, with predicted IDs where there are any, of the greatest length up to
- * `most` and the sparsity nearest to training's; NULL: none. */
+/* The cell as trained, with predicted IDs where there are any, of this length (0: the greatest
+ * there is) and the sparsity nearest to training's; NULL: none. */
 const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,
-                                     int most);
-double lg_cli_share(int64_t part, int64_t whole);
+                                     int length);
 
 /* A number for JSON: null if it is none. */
 void lg_cli_json_number(const char *key, double value);

@@ -189,9 +189,16 @@ static void print_cell(void *context, const lg_run_cell *cell)
 }
 
 /* The table of its last evaluation, and the figure of it. */
-static int print_cells(struct lg_cli_asked *a, const lg_store_run *r, int64_t step)
+static int print_cells(struct lg_cli_asked *a, const lg_store_run *r,
+                       const struct lg_cli_cells *cells)
 {
+    int64_t step = cells->cells[cells->count - 1].step;
     struct lg_cli_cells table = {.form = LG_CLI_TABLE};
+    for (int i = 0; i < cells->count; i++) {
+        if (cells->cells[i].step != step) continue;
+        table.sparsity |= cells->cells[i].sparsity > 0;
+        table.setting |= cells->cells[i].setting[0] != 0;
+    }
     snprintf(table.title, sizeof table.title, "%s, step %lld", lg_cli_run_name(r), (long long)step);
     printf("\nAnswers to fresh examples, at step %lld\n\n", (long long)step);
     int e = lg_store_cells(a->store, r->number, step, print_cell, &table, &a->err);
@@ -322,7 +329,7 @@ static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
         e = print_config(a, r);
         print_curve(&curve);
         if (!e && cells.count)
-            e = print_cells(a, r, cells.cells[cells.count - 1].step);
+            e = print_cells(a, r, &cells);
         else if (!e)
             printf("\nNot evaluated yet: lengthen eval %s\n", r->folder);
         if (!e) e = print_way(a, &cells);

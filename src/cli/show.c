@@ -328,3 +328,13 @@ void lg_cli_json(FILE *to, const char *text)
     }
     putc('"', to);
 }
+
+void lg_cli_csv(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"') putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}

@@ -47,6 +47,8 @@ void lg_cli_figure(const lg_figure *f);
 
 /* Prints text of one or more lines; its last one is ended if it is not. */
 void lg_cli_text(const char *text);
+/* A field of CSV, in quotes, those inside doubled. */
+void lg_cli_csv(const char *text);
 /* A string with its quotes; NULL is null. */
 void lg_cli_json(FILE *to, const char *text);
 

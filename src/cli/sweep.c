@@ -128,6 +128,8 @@ static int read_options(struct request *q, int argc, char **argv)
     if (optind == argc) return lg_cli_wrong("sweep", "which sweep? Give a YAML file");
     if (optind + 1 < argc)
         return lg_cli_wrong("sweep", "one sweep at a time; \"%s\" is too much", argv[optind + 1]);
+    if (q->table && (q->o.jobs || q->o.threads))
+        return lg_cli_wrong("sweep", "--table trains nothing; leave --jobs and --threads out");
     q->o.file = argv[optind];
     q->o.sets = q->sets;
     q->o.store = lg_cli_store(q->o.store);

@@ -147,25 +147,16 @@ static void print_json(const lg_sweep_cell *c)
     printf("]}\n");
 }
 
-/* In quotes, those inside doubled. */
-static void print_quoted(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
 static void print_csv(const lg_sweep_cell *c)
 {
     for (int i = 0; i < c->seeds; i++) {
-        print_quoted(c->variant);
+        lg_cli_csv(c->variant);
         putchar(',');
-        print_quoted(c->setting);
-        printf(",%d,%s,%d,%s,%.0f,%lld,%.6f,%.6f,", c->length, c->unit, c->sparsity, ids_of(c),
-               c->tokens, (long long)c->seed[i], c->exact[i], c->median);
+        lg_cli_csv(c->setting);
+        printf(",%d,", c->length);
+        lg_cli_csv(c->unit);
+        printf(",%d,%s,%.0f,%lld,%.6f,%.6f,", c->sparsity, ids_of(c), c->tokens,
+               (long long)c->seed[i], c->exact[i], c->median);
         if (c->learned >= 0) printf("%.6f", c->learned);
         printf(",%d,%d,%d\n", c->trained_least, c->trained_length, c->trained_sparsity);
     }

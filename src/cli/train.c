@@ -2,11 +2,9 @@
  * checkpoint and stops; twice stops at once. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cells.h"
@@ -51,21 +49,6 @@ struct training {
     struct lg_cli_cells cells;
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = 1;
-    signal(signal_number, SIG_DFL); /* the next one stops at once */
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void print_json(const lg_run_step *s)
 {
     printf("{\"step\":%lld,\"loss\":%.9g,\"id_loss\":%.9g,\"accuracy\":%.9g,\"id_accuracy\":%.9g,"
@@ -74,41 +57,59 @@ static void print_json(const lg_run_step *s)
            (long long)s->tokens, s->length, s->sparsity);
 }
 
-static int64_t seconds(double s) { return s > 0 ? (int64_t)(s + 0.5) : 0; }
+/* "950", "47k", "1.2M". */
+static const char *short_number(double x, char text[16])
+{
+    if (x < 1e4)
+        snprintf(text, 16, "%.0f", x);
+    else if (x < 1e6)
+        snprintf(text, 16, "%.0fk", 1e-3 * x);
+    else
+        snprintf(text, 16, "%.1fM", 1e-6 * x);
+    return text;
+}
 
-/* One line: bar, step, losses, accuracy, speed, share of the machine's peak, what is left. */
+/* Step, losses, accuracy, speed, share of the machine's peak, what is left, and how far the
+ * curriculum is. */
+static void fill_line(const struct training *t, const lg_run_step *s, char *line, size_t size)
+{
+    char ids[40] = "", range[64] = "", peak[32] = "", rate[16];
+    double spent = lg_cli_now() - t->start - t->paused, done = (double)(s->step - t->first);
+    double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
+    if (s->id_loss > 0) snprintf(ids, sizeof ids, " IDs %.4f", s->id_loss);
+    if (t->curriculum) snprintf(range, sizeof range, " length %d", s->length);
+    if (t->curriculum && s->sparsity)
+        snprintf(range, sizeof range, " length %d sparsity %d", s->length, s->sparsity);
+    if (t->peak > 0 && spent > 0)
+        snprintf(peak, sizeof peak, " %.0f%% of peak", 100 * t->gflop / spent / t->peak);
+    snprintf(line, size, "%lld/%lld loss %.4f%s right %.1f%% %s tokens/s%s %.0f s left%s",
+             (long long)s->step, (long long)s->steps, s->loss, ids, 100 * s->accuracy,
+             short_number(spent > 0 ? (double)t->tokens / spent : 0, rate), peak, left, range);
+}
+
+/* One line; on a terminal with a bar in what it leaves of the width. */
 static void print_line(struct training *t, const lg_run_step *s)
 {
-    char bar[21], ids[64] = "", range[64] = "", peak[32] = "", line[400];
-    double spent = now() - t->start - t->paused, done = (double)(s->step - t->first);
-    double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
-    int full = (int)(20 * s->step / (s->steps ? s->steps : 1));
-    for (int i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';
-    bar[20] = 0;
-    if (s->id_loss > 0) snprintf(ids, sizeof ids, "  ID loss %.4f", s->id_loss);
-    if (t->curriculum) snprintf(range, sizeof range, "  length %d", s->length);
-    if (t->curriculum && s->sparsity)
-        snprintf(range, sizeof range, "  length %d sparsity %d", s->length, s->sparsity);
-    if (t->peak > 0 && spent > 0)
-        snprintf(peak, sizeof peak, "  %.0f%% of peak", 100 * t->gflop / spent / t->peak);
-    snprintf(line, sizeof line,
-             "%s %lld/%lld  loss %.4f%s  right %.1f%%%s  %.0f tokens/s%s  %lld s left", bar,
-             (long long)s->step, (long long)s->steps, s->loss, ids, 100 * s->accuracy, range,
-             spent > 0 ? (double)t->tokens / spent : 0, peak, (long long)seconds(left));
-    if (t->terminal)
-        fprintf(stderr, "\r\033[K%.*s", lg_cli_look_stdout().width - 1, line);
-    else
+    char line[400], bar[21] = "";
+    fill_line(t, s, line, sizeof line);
+    if (!t->terminal) {
         fprintf(stderr, "%s\n", line);
+        return;
+    }
+    int width = lg_cli_look_stdout().width - 1, room = width - 1 - (int)strlen(line);
+    if (room > 20) room = 20;
+    for (int i = 0; i < room; i++) bar[i] = i < room * s->step / s->steps ? '#' : '.';
+    fprintf(stderr, "\r\033[K%s%s%.*s", bar, room > 0 ? " " : "", width, line);
 }
 
 /* The peak is measured once, and only in runs that are long enough for anybody to read it. */
 static void measure_peak(struct training *t)
 {
-    double since = now();
+    double since = lg_cli_now();
     if (t->peak != 0 || since - t->start < 2) return;
     t->peak = lg_peak_gflops(t->threads);
     if (t->peak <= 0) t->peak = -1;
-    t->paused += now() - since;
+    t->paused += lg_cli_now() - since;
 }
 
 static int watch(void *context, const lg_run_step *s)
@@ -117,7 +118,7 @@ static int watch(void *context, const lg_run_step *s)
     double every = t->terminal ? 0.2 : 10;
     if (s->note) fprintf(stderr, "lengthen train: %s\n", s->note);
     if (t->start == 0) {
-        t->start = t->shown = now();
+        t->start = t->shown = lg_cli_now();
         t->first = s->step;
         t->length = s->length;
         t->sparsity = s->sparsity;
@@ -128,13 +129,13 @@ static int watch(void *context, const lg_run_step *s)
     t->curriculum |= s->length != t->length || s->sparsity != t->sparsity;
     if (t->json)
         print_json(s);
-    else if (now() - t->shown >= every || s->step == s->steps) {
+    else if (lg_cli_now() - t->shown >= every || s->step == s->steps) {
         measure_peak(t);
-        t->shown = now();
+        t->shown = lg_cli_now();
         print_line(t, s);
         if (s->step == s->steps && t->terminal) fputc('\n', stderr);
     }
-    return !interrupted;
+    return !lg_cli_interrupted;
 }
 
 /* A cell of an evaluation on the way. */
@@ -244,12 +245,11 @@ int lg_cmd_train(int argc, char **argv)
                         .store = lg_cli_store(t.store),
                         .watch = watch,
                         .table = show_cell,
+                        .stop = &lg_cli_interrupted,
                         .context = &t};
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
+    lg_cli_catch_interrupts(1);
     code = lg_run_train(&o, &done, &err);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    lg_cli_catch_interrupts(0);
     lg_cli_cells_clear(&t.cells);
     if (code) {
         fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start > 0 ? "\n" : "", err.text);

@@ -1,17 +1,14 @@
 /* try.c: `lengthen try`: will a task extrapolate, with which positions, and how sparse are its
  * dependencies? Trains the sensible schemes within a time, tests them at longer lengths, and says
- * what to use. What is trained and tested is in try_data.c, the schemes are in try_schemes.c, what is
- * printed in try_report.c. */
+ * what to use. What is trained and tested is in try_data.c, the schemes are in try_schemes.c, and
+ * what is printed in try_report.c. */
 #include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -48,7 +45,7 @@ const char lg_cmd_try_help[] =
 enum {
     SAMPLES = 200,      /* of a cell, at most */
     LEAST_SAMPLES = 20, /* whatever the time */
-    STREAK = 50,        /* steps without an error: learned */
+    STREAK = 50,        /* steps without an error that end the training */
     SHORT_CURRICULUM = 100,
     LONG_CURRICULUM = 1000,
     MOST_LEARNED = 20, /* lengths that can be learned one by one */
@@ -59,28 +56,13 @@ static const double SHORT_MINUTES = 3; /* under this the curriculum is the short
 static const double TRAINING = 0.7;    /* of a scheme's time; the rest is for its tests */
 static const double FOR_ALL = 0.95;    /* of the time; the rest is for the probe */
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = 1;
-    signal(signal_number, SIG_DFL); /* the next one stops at once */
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- Training ------------------------------------------------------------------------------ */
 
 struct training {
     const struct lg_try *t;
     struct lg_try_scheme *s;
     double start, end, all, shown; /* of this scheme, of the whole try; when a line was shown */
-    int terminal, streak;
+    int terminal, streak, enough;  /* steps without an error, and how many are to be */
 };
 
 static void folder_of(const struct lg_try *t, const struct lg_try_scheme *s, char *path,
@@ -91,14 +73,14 @@ static void folder_of(const struct lg_try *t, const struct lg_try_scheme *s, cha
 
 static void show(struct training *w, const lg_run_step *step)
 {
-    if (!w->terminal || now() - w->shown < 0.2) return;
-    w->shown = now();
+    if (!w->terminal || lg_cli_now() - w->shown < 0.2) return;
+    w->shown = lg_cli_now();
     fprintf(stderr,
             "\r\033[K[%d/%d] %s: step %lld, length %d of %d, %.1f%% of the tokens right, %.0f s "
             "left of %.0f",
             (int)(w->s - w->t->scheme) + 1, w->t->schemes, w->s->name, (long long)step->step,
-            step->length, w->t->most, 100 * step->accuracy, fmax(0, w->end - now()),
-            fmax(0, w->all - now()));
+            step->length, w->t->most, 100 * step->accuracy, fmax(0, w->end - lg_cli_now()),
+            fmax(0, w->all - lg_cli_now()));
 }
 
 static int watch(void *context, const lg_run_step *step)
@@ -108,18 +90,18 @@ static int watch(void *context, const lg_run_step *step)
         step->accuracy >= 1 && (strcmp(w->s->ids, "predicted") != 0 || step->id_accuracy >= 1);
     w->streak = right && step->length == w->t->most ? w->streak + 1 : 0;
     w->s->steps = step->step;
-    w->s->settled = w->streak >= STREAK;
+    w->s->settled = w->streak >= w->enough;
     show(w, step);
-    return !interrupted && !w->s->settled && now() < w->end;
+    return !lg_cli_interrupted && !w->s->settled && lg_cli_now() < w->end;
 }
 
 /* Trains for some seconds more. What cannot go together is left out, with the reason. */
-static int train(struct lg_try *t, struct lg_try_scheme *s, double seconds, double all)
+static int train(struct lg_try *t, struct lg_try_scheme *s, double seconds, double all, int enough)
 {
     const char *sets[LG_TRY_SETS + 64];
     char folder[LG_TRY_PATH + 32], named[LG_TRY_PATH + 16], vocab[LG_TRY_PATH + 32];
     char(*settings)[300] = calloc((size_t)t->setting_count + 1, sizeof *settings);
-    struct training w = {.t = t, .s = s, .start = now(), .all = all};
+    struct training w = {.t = t, .s = s, .start = lg_cli_now(), .all = all, .enough = enough};
     int n = 0, done;
     lg_error err = {0};
     if (!settings) return LG_EXIT_FAILED;
@@ -146,7 +128,7 @@ static int train(struct lg_try *t, struct lg_try_scheme *s, double seconds, doub
         fprintf(stderr, "[%d/%d] %s: training for at most %.0f s\n", (int)(s - t->scheme) + 1,
                 t->schemes, s->name, seconds);
     int code = lg_run_train(&o, &done, &err);
-    s->seconds += now() - w.start;
+    s->seconds += lg_cli_now() - w.start;
     free(settings);
     if (w.terminal) fputs("\r\033[K", stderr);
     if (!code) return 0;
@@ -227,10 +209,10 @@ static int fitting(const struct lg_try *t, const struct lg_try_scheme *s, int co
 /* Every column; one that does not answer half of the short examples is not asked longer ones. */
 static int test(const struct lg_try *t, struct lg_try_scheme *s, double seconds)
 {
-    double end = now() + seconds;
+    double end = lg_cli_now() + seconds;
     s->tested = 0;
-    for (int c = 0; c < t->columns && !interrupted; c++) {
-        int samples = c ? fitting(t, s, c, (end - now()) / (t->columns - c)) : SAMPLES;
+    for (int c = 0; c < t->columns && !lg_cli_interrupted; c++) {
+        int samples = c ? fitting(t, s, c, (end - lg_cli_now()) / (t->columns - c)) : SAMPLES;
         int code = samples ? test_column(t, s, c, samples, &s->cell[c]) : 0;
         if (code) return code;
         if (!samples) break;
@@ -255,30 +237,28 @@ static int is_there(const struct lg_try *t, const struct lg_try_scheme *s)
 }
 
 /* Whether more training could still help. */
-static int is_open(const struct lg_try *t, const struct lg_try_scheme *s)
-{
-    return !s->refused[0] && !(s->tested && lg_try_learned(s)) && !(t->own && s->settled);
-}
+static int is_open(const struct lg_try_scheme *s) { return !s->refused[0] && !lg_try_learned(s); }
 
 /* Each scheme gets its share of what is left; what one does not need goes to the next ones, and in
- * the end to those that have not learned. */
+ * the end to those that have not learned; one that made no more errors, but fails in the test, has
+ * then to go on without any for longer. */
 static int run_schemes(struct lg_try *t, double end)
 {
-    double budget = 60 * t->minutes, left = end - now();
-    for (int round = 0; round < ROUNDS && left > 0.1 * budget && !interrupted; round++) {
+    double budget = 60 * t->minutes, left = end - lg_cli_now();
+    for (int round = 0; round < ROUNDS && left > 0.1 * budget && !lg_cli_interrupted; round++) {
         int open = 0, code;
-        for (int i = 0; i < t->schemes; i++) open += is_open(t, &t->scheme[i]);
-        for (int i = 0; i < t->schemes && !interrupted; i++) {
+        for (int i = 0; i < t->schemes; i++) open += is_open(&t->scheme[i]);
+        for (int i = 0; i < t->schemes && !lg_cli_interrupted; i++) {
             struct lg_try_scheme *s = &t->scheme[i];
-            if (!is_open(t, s)) continue;
-            double share = fmax(0, end - now()) / open--;
+            if (!is_open(s)) continue;
+            double share = fmax(0, end - lg_cli_now()) / open--;
             if (round == 0 && is_there(t, s) && (code = test(t, s, share))) return code;
-            if (!is_open(t, s)) continue;
-            if ((code = train(t, s, TRAINING * share, end))) return code;
-            if (s->refused[0] || interrupted) continue;
-            if ((code = test(t, s, fmax(0, end - now()) / (open + 1)))) return code;
+            if (!is_open(s)) continue;
+            if ((code = train(t, s, TRAINING * share, end, STREAK << round))) return code;
+            if (s->refused[0] || lg_cli_interrupted) continue;
+            if ((code = test(t, s, fmax(0, end - lg_cli_now()) / (open + 1)))) return code;
         }
-        left = end - now();
+        left = end - lg_cli_now();
     }
     return 0;
 }
@@ -311,7 +291,7 @@ static int probe(struct lg_try *t, const struct lg_try_scheme *s)
     o.keep_last = 1;
     o.keep_first = 0;
     o.predictions = predictions > 100 ? 100 : predictions < 10 ? 10 : (int)predictions;
-    for (int half = 1; half >= 0 && !interrupted; half--) {
+    for (int half = 1; half >= 0 && !lg_cli_interrupted; half--) {
         if (!probe_lengths(t, half, o.length)) continue;
         if (lg_probe(&o, &t->probe[t->probed], &err)) {
             fprintf(stderr, "lengthen try: %s\n", err.text);
@@ -323,12 +303,6 @@ static int probe(struct lg_try *t, const struct lg_try_scheme *s)
 }
 
 /* ---- The folder ----------------------------------------------------------------------------- */
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
 
 static int make_folders(const char *folder)
 {
@@ -458,15 +432,13 @@ static int read_options(int argc, char **argv, struct lg_try *t)
 static int run(struct lg_try *t, double start)
 {
     const struct lg_try_scheme *best;
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
+    lg_cli_catch_interrupts(1);
     lg_try_schemes(t);
     int code = run_schemes(t, start + FOR_ALL * 60 * t->minutes);
     best = lg_try_best(t);
-    if (!code && best && !interrupted) code = probe(t, best);
-    t->interrupted = interrupted;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    if (!code && best && !lg_cli_interrupted) code = probe(t, best);
+    t->interrupted = lg_cli_interrupted;
+    lg_cli_catch_interrupts(0);
     if (!code) code = lg_try_report(t);
     return !code && t->interrupted ? LG_EXIT_FAILED : code;
 }
@@ -474,7 +446,7 @@ static int run(struct lg_try *t, double start)
 int lg_cmd_try(int argc, char **argv)
 {
     struct lg_try *t = calloc(1, sizeof *t);
-    double start = now();
+    double start = lg_cli_now();
     lg_error err = {0};
     if (!t || !(t->settings = calloc((size_t)argc + 1, sizeof *t->settings))) {
         fputs("lengthen try: no memory\n", stderr);
@@ -492,7 +464,7 @@ int lg_cmd_try(int argc, char **argv)
                                                         : 0;
     if (!code) code = open_folder(t);
     if (!code) code = run(t, start);
-    if (!t->out && t->folder[0]) nftw(t->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (!t->out && t->folder[0]) lg_cli_remove_folder(t->folder);
     lg_try_clear(t);
     free(t);
     return code;

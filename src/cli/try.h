@@ -1,5 +1,6 @@
-/* try.h: what the files of `lengthen try` share: what is trained and tested (try_data.c), with which
- * positions (try_schemes.c), what came out of it (try.c), and what is said of it (try_report.c). */
+/* try.h: what the files of `lengthen try` share: what is trained and tested (try_data.c), with
+ * which positions (try_schemes.c), what came out of it (try.c), and what is said of it
+ * (try_report.c). */
 #ifndef LG_CLI_TRY_H
 #define LG_CLI_TRY_H
 

@@ -10,6 +10,7 @@
 #include "cli/try.h"
 
 enum { WRAP = 80 };
+static const double NECESSARY = 0.8; /* share of the predictions */
 
 static double exact(const struct lg_try_cell *c)
 {
@@ -114,16 +115,18 @@ static void add_heading(const struct lg_try *t, struct lg_cli_table *table)
 /* What the words of the table mean, where they are in it. */
 static void print_notes(const struct lg_try *t)
 {
-    int failed = 0;
+    int failed = 0, heart = 0;
     for (int i = 0; i < t->schemes; i++) {
         const struct lg_try_scheme *s = &t->scheme[i];
-        failed |= s->tested && !lg_try_learned(s);
+        heart |= by_heart(t, s);
+        failed |= s->tested && !lg_try_learned(s) && !by_heart(t, s);
         if (strcmp(s->ids, "plain") != 0 && s->tested)
             printf("  %s: IDs %s\n", s->name,
                    strcmp(s->ids, "given") == 0 ? "given by the task's rule"
                                                 : "predicted by the model itself");
         if (s->refused[0]) printf("  %s was left out: %s\n", s->name, s->refused);
     }
+    if (heart) puts("  by heart: right on the lines it was trained on, but not on those held out");
     if (failed)
         puts(
             "  no: not learned in the time (under 99% at the training length), so that its longer\n"
@@ -141,7 +144,7 @@ static void print_table(const struct lg_try *t)
         for (int c = 0; c < t->columns; c++) {
             const struct lg_try_cell *x = &s->cell[c];
             if (c < s->tested)
-                lg_cli_table_add(&table, "%.3g  %.0f-%.0f", 100 * exact(x), 100 * x->low,
+                lg_cli_table_add(&table, "%.3g %.0f-%.0f", 100 * exact(x), 100 * x->low,
                                  100 * x->high);
             else
                 lg_cli_table_add(&table, "-");
@@ -245,51 +248,61 @@ static void write_sparsity(FILE *f, const struct lg_try *t)
         return;
     }
     fprintf(f,
-            "A prediction needs %d of %d earlier tokens beside the current one (median of %d; 9 in "
-            "10 need at most %d), as the model with %s sees it",
+            "For a prediction %d of %d earlier tokens beside the current one suffice (median of "
+            "%d; 9 in 10 need at most %d), as the model with %s sees it",
             r->k_median, r->tokens_median, r->dependent, r->k_90, best->name);
-    if (t->probed < 2)
-        fputs(".", f);
+    if (r->necessary < NECESSARY)
+        fprintf(f,
+                "; but in %.0f%% of them others can stand in for these: many tokens decide "
+                "together, so the dependencies are not sparse.",
+                100 * (1 - r->necessary));
+    else if (t->probed < 2)
+        fputs(", and these are necessary.", f);
     else if (grows(t))
         fprintf(f,
-                "; the number grows with the length: at half of it %d of %d are needed. Such "
+                "; the number grows with the length: at half of it %d of %d suffice. Such "
                 "dependencies are not sparse.",
                 t->probe[0].k_median, t->probe[0].tokens_median);
     else
-        fprintf(f, "; the number does not grow with the length (%d of %d at half of it).",
+        fprintf(f,
+                ", and these are necessary; the number does not grow with the length (%d of %d at "
+                "half of it): the dependencies are sparse.",
                 t->probe[0].k_median, t->probe[0].tokens_median);
+}
+
+/* The scheme that knows its lines by heart and answers most others, or NULL. */
+static const struct lg_try_scheme *best_by_heart(const struct lg_try *t)
+{
+    const struct lg_try_scheme *best = NULL;
+    for (int i = 0; i < t->schemes; i++) {
+        const struct lg_try_scheme *s = &t->scheme[i];
+        if (by_heart(t, s) && (!best || exact(&s->cell[0]) >= exact(&best->cell[0]))) best = s;
+    }
+    return best;
 }
 
 /* Nothing learned: why, and what to do. */
 static void write_failure(FILE *f, const struct lg_try *t)
 {
-    const struct lg_try_scheme *top = NULL, *heart = NULL;
+    const struct lg_try_scheme *top = NULL;
     int refused = 0;
     for (int i = 0; i < t->schemes; i++) {
         const struct lg_try_scheme *s = &t->scheme[i];
         if (s->tested && (!top || exact(&s->cell[0]) > exact(&top->cell[0]))) top = s;
-        if (by_heart(t, s)) heart = s;
         refused += s->refused[0] != 0;
     }
-    if (!top) {
+    if (!top)
         fputs(refused == t->schemes ? "Every scheme was left out, for the reasons above. "
                                     : "Nothing was tested: give it more time (--minutes). ",
               f);
-        return;
-    }
-    if (heart)
-        fprintf(f,
-                "%s knows the %d lines that it was trained on by heart, but answers only %.3g%% of "
-                "the %d held-out ones: add more lines. ",
-                heart->name, t->trained, 100 * exact(&heart->cell[0]), heart->cell[0].samples);
-    else
+    else if (!best_by_heart(t))
         fprintf(f,
                 "Nothing learned the task at its training length in %.3g minutes (the best, %s, "
                 "has %.3g%% exact): give more time (--minutes %.3g), or shorter examples (--length "
                 "%d). ",
                 t->minutes, top->name, 100 * exact(&top->cell[0]), 4 * t->minutes,
                 t->most / 2 > t->least ? t->most / 2 : t->least);
-    if (t->own && t->everything)
+    if (top && t->own && t->everything)
         fputs("Every token but the first counts as answer; mark with \"loss\" those that can be "
               "known. ",
               f);
@@ -311,6 +324,24 @@ static void write_contrast(FILE *f, const struct lg_try *t, const struct lg_try_
 static int carries(const struct lg_try_scheme *s)
 {
     return s && s->tested > 1 && exact(&s->cell[s->tested - 1]) >= 0.1;
+}
+
+/* One that has not quite learned, but goes further at the column already. */
+static void write_hope(FILE *f, const struct lg_try *t, const struct lg_try_scheme *best,
+                       int column)
+{
+    const struct lg_try_scheme *top = best;
+    for (int i = 0; i < t->schemes; i++) {
+        const struct lg_try_scheme *s = &t->scheme[i];
+        if (lg_try_learned(s) || by_heart(t, s) || s->tested <= column) continue;
+        if (exact(&s->cell[column]) > exact(&top->cell[column])) top = s;
+    }
+    if (top != best)
+        fprintf(f,
+                "%s, not quite learned in the time (%.3g%%), has %.3g%% there: give it more "
+                "(--minutes %.3g). ",
+                top->name, 100 * exact(&top->cell[0]), 100 * exact(&top->cell[column]),
+                4 * t->minutes);
 }
 
 static void write_success(FILE *f, const struct lg_try *t, const struct lg_try_scheme *best)
@@ -336,6 +367,7 @@ static void write_success(FILE *f, const struct lg_try *t, const struct lg_try_s
                 best->name, 100 * far, length);
     write_contrast(f, t, best, last);
     fputs(". ", f);
+    write_hope(f, t, best, last);
     if (far < 0.9)
         fprintf(f, "To go further, train on longer examples (--length %d). ", 2 * t->most);
 }
@@ -348,6 +380,12 @@ static void write_advice(FILE *f, const struct lg_try *t)
         write_success(f, t, best);
     else
         write_failure(f, t);
+    const struct lg_try_scheme *heart = best_by_heart(t);
+    if (heart)
+        fprintf(f,
+                "%s knows the %d lines that it was trained on by heart, but answers only %.3g%% of "
+                "the %d held-out ones: add more lines. ",
+                heart->name, t->trained, 100 * exact(&heart->cell[0]), heart->cell[0].samples);
     if (t->own && !t->levels)
         fputs("Your data has no ids; position coupling, which often goes furthest, needs them: see "
               "`lengthen tasks jsonl`. ",
@@ -426,9 +464,9 @@ static void print_cells(const struct lg_try *t)
 static void print_probe(const char *name, const lg_probe_result *r)
 {
     printf("\"%s\":{\"predictions\":%d,\"dependent\":%d,\"tokens_median\":%d,\"k_median\":%d,"
-           "\"k_90\":%d,\"matter_median\":%d,\"matter_90\":%d,\"loss\":%.6f}",
+           "\"k_90\":%d,\"matter_median\":%d,\"matter_90\":%d,\"necessary\":%.6f,\"loss\":%.6f}",
            name, r->predictions, r->dependent, r->tokens_median, r->k_median, r->k_90,
-           r->matter_median, r->matter_90, r->loss);
+           r->matter_median, r->matter_90, r->necessary, r->loss);
 }
 
 static void print_last(const struct lg_try *t, const char *advice, const char *sparsity,

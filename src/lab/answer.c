@@ -85,7 +85,7 @@ static void choose(struct answering *w, int i, int n, lg_score *score)
     w->token[i] = token;
     a->at++;
     int stop = w->shape->stop;
-    /* One token past twice the answer, or the end of a fixed answer, or the stop. */
+    /* Twice the answer, or the end of a fixed answer, or the stop. */
     a->done =
         stop == LG_NONE ? a->at >= a->x.n : token == stop || a->at - first >= 2 * (a->x.n - first);
 }
@@ -127,6 +127,7 @@ static int run(struct answering *w, int n, lg_score *score, lg_error *err)
             left--;
             score->samples++;
             score->tokens += a->x.n - a->x.answer;
+            score->text += a->x.n;
             score->exact += !a->first && a->at == a->x.n;
             note_first(w, a->first, a->x.n - a->x.answer, score);
         }
@@ -231,6 +232,7 @@ static void count_batch(struct answering *w, const lg_eval_result *r, lg_score *
         }
         if (start >= 0) note_first(w, first, b->offsets[s + 1] - start, score);
         score->samples++;
+        score->text += b->offsets[s + 1] - b->offsets[s] + 1; /* the last one is only a target */
         score->exact += exact;
     }
 }

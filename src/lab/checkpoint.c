@@ -276,7 +276,8 @@ static int put_all(struct output *o, const void *data, size_t size, lg_error *er
         ssize_t n = write(o->fd, p, size);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
-            return system_error(o->path, "written", "make room on its disk; nothing was lost", err);
+            return system_error(o->path, "written",
+                                "make room on its disk; the checkpoints before are whole", err);
         p += n;
         size -= (size_t)n;
     }
@@ -308,7 +309,8 @@ static int output_close(struct output *o, int e, lg_error *err)
     if (o->fd < 0) return e;
     if (!e) e = dies();
     if (!e && fsync(o->fd))
-        e = system_error(o->path, "synced", "check its disk; nothing was lost", err);
+        e = system_error(o->path, "synced", "check its disk; the checkpoints before are whole",
+                         err);
     if (close(o->fd) && !e) e = system_error(o->path, "closed", "check its disk", err);
     return e;
 }

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
+#include "lab/bench.h"
 #include "lab/run.h"
 #include "lab/store.h"
 
@@ -14,19 +14,13 @@ struct grid {
     struct lg__run *run;
     const lg_eval_options *o;
     lg_store *store;
-    int64_t number, step;
+    int64_t number;
     int samples;
+    char data[20];    /* of a file of examples */
     int index, count; /* cells told, and to be told in all */
     lg_task *task;    /* the run's own, or one with another setting */
     lg_example example;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void lg__wilson(double right, double n, double *low, double *high)
 {
@@ -55,10 +49,9 @@ static int make_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
 {
     struct lg__run *r = g->run;
     lg_draw d = draw_of(g, cell);
-    double since = now();
+    double since = lg__now();
     int e = lg_task_example(g->task, &d, &g->example, err);
     if (e) return e;
-    cell->tokens = g->example.n;
     if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC &&
         (e = lg_model_set_length(r->model, g->example.n, err)))
         return e;
@@ -67,7 +60,8 @@ static int make_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
     if (!e && !g->o->generated_only)
         e = lg_answer_taught(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted,
                              g->o->threads, &cell->taught, err);
-    cell->seconds = now() - since;
+    cell->seconds = lg__now() - since;
+    cell->tokens = (double)cell->score.text / g->samples;
     if (!e) lg__wilson(cell->score.exact, cell->score.samples, &cell->low, &cell->high);
     return e;
 }
@@ -123,11 +117,13 @@ static int run_task(struct grid *g, const char *setting, int check, lg_error *er
     for (int p = o->predicted == 1; p <= (o->predicted && g->run->predicts); p++)
         for (int s = 0; s < ns; s++)
             for (int i = 0; i < nl && !e; i++) {
-                lg_run_cell cell = {.step = g->step,
+                lg_run_cell cell = {.step = g->run->step,
                                     .length = lengths[i],
                                     .sparsity = sparsities[s],
                                     .predicted = p};
+                if (!check && o->stop && *o->stop) return 0;
                 snprintf(cell.setting, sizeof cell.setting, "%s", setting);
+                snprintf(cell.data, sizeof cell.data, "%s", g->data);
                 e = check ? check_cell(g, &cell, err) : run_cell(g, &cell, err);
             }
     return e;
@@ -170,10 +166,27 @@ static int open_task(struct grid *g, const char *setting, lg_error *err)
     return g->task ? check_words(g, setting ? setting : name, err) : LG_ERROR_ARGUMENT;
 }
 
-static int check_setting(const char *text, lg_error *err)
+/* What the cells are of: "TASK, SETTING", "" as trained. */
+static int name_cells(const lg_eval_options *o, const char *setting, char *name, size_t size,
+                      lg_error *err)
 {
-    if (strlen(text) < sizeof((lg_run_cell *)0)->setting) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT, "\"%.40s..\" is too long; take a shorter name", text);
+    int n = snprintf(name, size, "%s%s%s", o->task ? o->task : "", o->task && setting ? ", " : "",
+                     setting ? setting : "");
+    if (n >= 0 && (size_t)n < size) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT, "\"%.60s..\" is too long; take a shorter name", name);
+}
+
+/* A checksum of the file of examples, which may be another one tomorrow; "" of other tasks. */
+static void sum_data(struct grid *g)
+{
+    const char *name = g->o->task ? g->o->task : g->run->config.task;
+    uint64_t sum = 14695981039346656037u; /* FNV-1a */
+    g->data[0] = 0;
+    if (strncmp(name, "jsonl:", 6) != 0) return;
+    FILE *f = fopen(name + 6, "rb");
+    for (int c; f && (c = getc(f)) != EOF;) sum = (sum ^ (unsigned char)c) * 1099511628211u;
+    if (f) fclose(f);
+    snprintf(g->data, sizeof g->data, "%016llx", (unsigned long long)sum);
 }
 
 /* The grid of every setting: checks them, or makes them. */
@@ -181,11 +194,12 @@ static int run_settings(struct grid *g, int check, lg_error *err)
 {
     const lg_eval_options *o = g->o;
     int count = o->setting_count ? o->setting_count : 1, own = !o->setting_count && !o->task, e = 0;
+    if (!check) sum_data(g);
     for (int i = 0; i < count && !e; i++) {
         const char *setting = o->setting_count ? o->settings[i] : NULL;
-        const char *name = setting ? setting : o->task ? o->task : "";
+        char name[sizeof((lg_run_cell *)0)->setting];
         g->task = g->run->task;
-        e = check_setting(name, err);
+        e = name_cells(o, setting, name, sizeof name, err);
         if (!e && !own) e = open_task(g, setting, err);
         if (!e) e = run_task(g, name, check, err);
         if (g->task != g->run->task) lg_task_free(g->task);
@@ -212,15 +226,19 @@ int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *er
     return e;
 }
 
-int lg__run_grid(struct lg__run *r, const lg_eval_options *o, int64_t step, lg_store *s,
-                 int64_t number, lg_error *err)
+int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64_t number,
+                 lg_error *err)
 {
-    struct grid g = {.run = r, .o = o, .store = s, .number = number, .step = step};
+    struct grid g = {.run = r, .o = o, .store = s, .number = number};
     g.samples = o->samples ? o->samples : r->config.eval_samples;
     lg_example_init(&g.example);
     int e = check_grid(&g, err);
     if (!e) e = run_settings(&g, 0, err);
     lg_example_clear(&g.example);
+    if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC) { /* as it is trained */
+        int back = lg_model_set_length(r->model, r->model_config.rope_length, e ? NULL : err);
+        if (!e) e = back;
+    }
     return e;
 }
 
@@ -229,13 +247,13 @@ int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err)
     lg_error own;
     struct lg__run r = {0};
     lg_store *s = NULL;
-    int64_t step = 0, number = 0;
+    int64_t number = 0;
     if (!err) err = &own;
-    int e = lg__run_open_folder(&r, o->folder, &step, warning, err);
+    int e = lg__run_open_folder(&r, o->folder, warning, err);
     if (!e) e = lg__run_check_grid(&r, o, err);
-    if (!e && o->store && !(s = lg_store_open(o->store, 1, err))) e = LG_ERROR_SYSTEM;
-    if (!e) e = lg__run_register(&r, o->folder, s, &number, err);
-    if (!e) e = lg__run_grid(&r, o, step, s, number, err);
+    if (!e && o->store && !(s = lg_store_open(o->store, 1, err))) e = err->code;
+    if (!e) e = lg__run_register(&r, o->folder, s, 0, &number, err);
+    if (!e) e = lg__run_grid(&r, o, s, number, err);
     lg_store_close(s);
     lg__run_close(&r);
     return e;

@@ -22,7 +22,6 @@ struct generation {
     struct lg__plan plan;
     const lg_model_config *c;
     const lg_task_shape *shape;
-    int64_t step;
     int predicted;
     uint64_t seed;
     /* The text: the prompt, and as much of the right answer as is known. */
@@ -684,7 +683,7 @@ static int start(struct generation *g, lg_run_token *t, lg_error *err)
 static lg_run_answer heading(const struct generation *g, int64_t example)
 {
     lg_run_answer a = {.example = example,
-                       .step = g->step,
+                       .step = g->run.step,
                        .task = g->shape->info->name,
                        .unit = g->shape->info->unit,
                        .length = g->typed ? 0 : g->x.length,
@@ -749,7 +748,7 @@ int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *e
     lg_example_init(&g.x);
     lg_batch_init(&g.prompt);
     int e = check_options(o, err);
-    if (!e) e = lg__run_open_folder(&g.run, o->folder, &g.step, warning, err);
+    if (!e) e = lg__run_open_folder(&g.run, o->folder, warning, err);
     if (!e) {
         g.c = lg_model_get_config(g.run.model);
         g.shape = lg_task_get_shape(g.run.task);

@@ -215,7 +215,7 @@ int lg__journal_write(const struct lg__study *s, lg_error *err)
         free(text);
         return no_memory(err);
     }
-    int e = lg__file_write(s->journal_file, line, err);
+    int e = lg__run_write_file(s->journal_file, line, err);
     free(text);
     free(line);
     return e;

@@ -14,10 +14,10 @@ enum { STREAM_PLACES = 77 }; /* which prediction of an example is looked at */
 
 /* What one prediction needs. */
 struct need {
-    int tokens; /* before it */
-    int matter; /* of these: removing it alone changes the prediction */
-    int k;      /* as many suffice */
-    int depends;
+    int tokens;             /* before it */
+    int matter;             /* of these: removing it alone changes the prediction */
+    int k;                  /* as many suffice */
+    int depends, necessary; /* on the context; without these k it is not the same */
     double loss;
 };
 
@@ -183,6 +183,20 @@ static int find_k(struct probing *p, struct need *need, int count, lg_error *err
     return e;
 }
 
+/* Whether these k are missed: where many tokens decide together, the others stand in for them. */
+static int leave_out_k(struct probing *p, struct need *need, lg_error *err)
+{
+    unsigned char *kept = p->kept.data;
+    const struct token *token = p->token.data;
+    double loss;
+    int guess, e;
+    memset(kept, 1, (size_t)p->last + 1);
+    for (int i = 0; i < need->k; i++) kept[token[i].at] = 0;
+    if ((e = add_kept(p, err)) || (e = read_batch(p, &loss, &guess, err))) return e;
+    need->necessary = loss - need->loss >= p->o.epsilon;
+    return 0;
+}
+
 /* Draws the example and which of its predictions is looked at. */
 static int draw(struct probing *p, int index, lg_error *err)
 {
@@ -214,6 +228,7 @@ static int probe_one(struct probing *p, int index, struct need *need, lg_error *
     *need = (struct need){.tokens = p->last};
     if (!e) e = leave_out_each(p, need, &count, err);
     if (!e) e = find_k(p, need, count, err);
+    if (!e) e = leave_out_k(p, need, err);
     return e;
 }
 
@@ -237,13 +252,17 @@ static int quantile(int *values, int n, double share)
 static void sum_up(const struct need *need, int n, int *values, lg_probe_result *r)
 {
     double loss = 0;
-    int depends = 0;
+    int depends = 0, necessary = 0;
     *r = (lg_probe_result){.predictions = n};
-    for (int i = 0; i < n; i++) loss += need[i].loss;
+    for (int i = 0; i < n; i++) {
+        loss += need[i].loss;
+        necessary += need[i].depends && need[i].necessary;
+    }
     r->loss = loss / n;
     for (int i = 0; i < n; i++)
         if (need[i].depends) values[depends++] = need[i].tokens;
     r->dependent = depends;
+    r->necessary = depends ? (double)necessary / depends : 0;
     r->tokens_median = quantile(values, depends, 0.5);
     depends = 0;
     for (int i = 0; i < n; i++)
@@ -290,14 +309,13 @@ int lg_probe(const lg_probe_options *o, lg_probe_result *result, lg_error *err)
 {
     lg_error own;
     struct probing p = {.o = *o};
-    int64_t step;
     struct need *need = NULL;
     int *values = NULL;
     if (!err) err = &own;
     *result = (lg_probe_result){0};
     lg_batch_init(&p.batch);
     lg_example_init(&p.x);
-    int e = lg__run_open_folder(&p.run, o->folder, &step, NULL, err);
+    int e = lg__run_open_folder(&p.run, o->folder, NULL, err);
     if (!e) e = check(&p, err);
     if (!e && !(p.evaluator = lg_evaluator_new(p.run.model, o->threads, err))) e = LG_ERROR_MEMORY;
     if (!e) {

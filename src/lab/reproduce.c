@@ -143,7 +143,7 @@ static int make_runs(struct lg__study *s, lg_reproduce_result *r, lg_error *err)
     if (!wanted) return 0;
     s->sweep.wanted = is_wanted;
     s->sweep.wanted_context = s;
-    int e = lg__folder_make(s->folder, err);
+    int e = lg__run_make_folders(s->folder, err);
     if (e) return e;
     e = lg_sweep(&s->sweep, watch, &m, &r->failed, &r->left, &own);
     if (e) *err = own;
@@ -157,7 +157,7 @@ static int make_runs(struct lg__study *s, lg_reproduce_result *r, lg_error *err)
  * the lock for a moment. */
 static int lock_place(const struct lg__study *s, int *lock, lg_error *err)
 {
-    int e = lg__folder_make(s->place, err), taken = -1;
+    int e = lg__run_make_folders(s->place, err), taken = -1;
     if (e) return e;
     *lock = open(s->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < 100 && *lock >= 0 && taken; i++) {

@@ -86,7 +86,7 @@ int lg__results_write(const struct lg__study *s, lg_error *err)
     if (!f) return no_memory(err);
     for (int i = 0; i < COLUMNS; i++) fprintf(f, "%s%c", columns[i], i + 1 < COLUMNS ? ',' : '\n');
     for (int i = 0; i < s->row_count; i++) put_row(f, s, &lg__study_rows(s)[i]);
-    int e = fclose(f) ? no_memory(err) : lg__file_write(s->evals, text, err);
+    int e = fclose(f) ? no_memory(err) : lg__run_write_file(s->evals, text, err);
     free(text);
     return e;
 }
@@ -300,15 +300,13 @@ static int check_twice(const struct lg__study *s, lg_error *err)
 int lg__results_read(struct lg__study *s, lg_error *err)
 {
     s->row_count = 0;
-    if (access(s->evals, F_OK) != 0) return 0;
-    char *text = lg__file_read(s->evals);
-    if (!text)
-        return lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: %s; see to its rights", s->evals,
-                        strerror(errno));
+    char *text;
     struct stat st;
+    int e = lg__run_read_file(s->evals, &text, err);
+    if (e || !text) return e;
     struct reader r = {.s = s, .at = text, .line = 1};
     int whole = stat(s->evals, &st) == 0 && (size_t)st.st_size == strlen(text);
-    int e = read_all(&r, err);
+    e = read_all(&r, err);
     r.record = r.line;
     if (!e && !whole) e = wrong(&r, err, "there is a byte 0 in it");
     free(text);

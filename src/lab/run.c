@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,34 +26,56 @@ int lg__run_path(char *path, size_t size, const char *folder, const char *name, 
     return lg__fail(err, LG_ERROR_ARGUMENT, "the folder's name %.40s.. is too long", folder);
 }
 
-int lg__file_write(const char *path, const char *text, lg_error *err)
+/* A renamed file stays renamed after a power cut once its folder is synced. */
+static int sync_folder(const char *path)
+{
+    char folder[4200];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash) *slash = 0;
+    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
+int lg__run_write_file(const char *path, const char *text, lg_error *err)
 {
     char part[4200];
     snprintf(part, sizeof part, "%s.part", path);
     FILE *f = fopen(part, "w");
     int ok = f && fputs(text, f) >= 0 && fflush(f) == 0 && fsync(fileno(f)) == 0;
     if (f && fclose(f) != 0) ok = 0;
-    if (ok && rename(part, path) == 0) return 0;
+    ok = ok && rename(part, path) == 0 && sync_folder(path);
+    if (ok) return 0;
     return lg__fail(err, LG_ERROR_SYSTEM, "%s could not be written (%s); is the disk full?", path,
                     strerror(errno));
 }
 
-char *lg__file_read(const char *path)
+/* The whole file; *text stays NULL where there is none. */
+int lg__run_read_file(const char *path, char **text, lg_error *err)
 {
+    *text = NULL;
     FILE *f = fopen(path, "r");
-    if (!f) return NULL;
+    if (!f && (errno == ENOENT || errno == ENOTDIR)) return 0;
     size_t used = 0, room = 1 << 16;
-    char *text = malloc(room);
-    while (text) {
-        used += fread(text + used, 1, room - used - 1, f);
+    char *all = f ? malloc(room) : NULL;
+    while (all) {
+        used += fread(all + used, 1, room - used - 1, f);
         if (used < room - 1) break;
-        char *more = realloc(text, room *= 2);
-        if (!more) free(text);
-        text = more;
+        char *more = realloc(all, room *= 2);
+        if (!more) free(all);
+        all = more;
     }
-    if (text) text[used] = 0;
-    fclose(f);
-    return text;
+    int bad = !all || ferror(f), reason = errno;
+    if (f) fclose(f);
+    if (bad) {
+        free(all);
+        return lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: %s", path, strerror(reason));
+    }
+    all[used] = 0;
+    *text = all;
+    return 0;
 }
 
 /* The first line in which two texts differ, of the second one. */
@@ -64,7 +87,7 @@ static void first_difference(const char *a, const char *b, char *line, size_t si
     snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
-int lg__folder_make(const char *folder, lg_error *err)
+int lg__run_make_folders(const char *folder, lg_error *err)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s", folder);
@@ -98,71 +121,92 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID])
 {
     char path[4096], *text = NULL;
     id[0] = 0;
-    if (!lg__run_path(path, sizeof path, folder, "config.yaml", NULL)) text = lg__file_read(path);
+    if (!lg__run_path(path, sizeof path, folder, "config.yaml", NULL))
+        lg__run_read_file(path, &text, NULL);
     if (text) read_id(text, id);
     free(text);
 }
 
-/* config.yaml without the line that names the run. */
-static const char *body(const char *text)
+/* The config there must mean the same as the run's; a key that it does not have, because it was
+ * written before there was such a key, is at its default. */
+static int check_same(struct lg__run *r, const char *folder, const char *path, lg_error *err)
 {
-    const char *line =
-        strncmp(text, first_line, sizeof first_line - 1) == 0 ? strchr(text, '\n') : 0;
-    return line ? line + 1 : text;
-}
-
-static int check_same(struct lg__run *r, const char *folder, const char *old, lg_error *err)
-{
+    struct lg__config old;
     char line[200];
-    char *text = lg__config_text(&r->config);
-    int e = 0;
-    if (!text)
-        return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
-    if (strcmp(body(old), text) != 0) {
-        first_difference(text, body(old), line, sizeof line);
+    int e = lg__config_read(&old, path, NULL, 0, err);
+    if (e) return e;
+    char *text = lg__config_text(&r->config), *was = lg__config_text(&old);
+    lg__config_clear(&old);
+    if (!text || !was)
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
+    else if (strcmp(was, text) != 0) {
+        first_difference(text, was, line, sizeof line);
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s is a run of another config: there it says \"%s\"; resume it with that "
                      "one, or take another folder (--out)",
                      folder, line);
     }
     free(text);
+    free(was);
+    return e;
+}
+
+static int holds_checkpoints(const char *folder)
+{
+    char path[4096];
+    struct stat st;
+    return !lg__run_path(path, sizeof path, folder, "checkpoint", NULL) && stat(path, &st) == 0;
+}
+
+/* There is a config.yaml. */
+static int check_there(struct lg__run *r, const char *folder, const char *path, const char *old,
+                       int resume, lg_error *err)
+{
+    if (resume == LG_RUN_NEW)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s holds a run already; go on with it (--resume), or take another folder "
+                        "(--out)",
+                        folder);
+    int e = check_same(r, folder, path, err);
     read_id(old, r->id);
     if (!e && !r->id[0])
         e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s/config.yaml does not name its run in the first line; was it edited? Take "
-                     "another folder (--out)",
-                     folder);
+                     "%s does not name its run in the first line; was it edited? Take another "
+                     "folder (--out)",
+                     path);
     return e;
 }
 
 int lg__run_check_folder(struct lg__run *r, const char *folder, int resume, int *there,
                          lg_error *err)
 {
-    char path[4096];
+    char path[4096], *old;
+    if (!*folder)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "the folder has no name; give it one (--out)");
     int e = lg__run_path(path, sizeof path, folder, "config.yaml", err);
+    if (!e) e = lg__run_read_file(path, &old, err);
     if (e) return e;
-    char *old = lg__file_read(path);
     *there = old != NULL;
-    if (old && resume == LG_RUN_NEW)
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s holds a run already; go on with it (--resume), or take another folder "
-                     "(--out)",
-                     folder);
-    else if (!old && resume == LG_RUN_RESUME)
+    if (old)
+        e = check_there(r, folder, path, old, resume, err);
+    else if (resume == LG_RUN_RESUME)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s holds no run to resume (there is no %s); leave --resume out", folder,
                      path);
-    else if (old)
-        e = check_same(r, folder, old, err);
+    else if (holds_checkpoints(folder))
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%s holds checkpoints of a run whose config.yaml is gone; take another folder "
+                     "(--out), or move them away",
+                     folder);
     free(old);
     return e;
 }
 
-static int try_lock(const char *folder, int *lock)
+int lg__run_try_lock(const char *folder, int shared, int *lock)
 {
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*lock < 0) return errno;
-    if (flock(*lock, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (flock(*lock, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return 0;
     int reason = errno;
     close(*lock);
     *lock = -1;
@@ -171,7 +215,7 @@ static int try_lock(const char *folder, int *lock)
 
 int lg__run_is_locked(const char *folder)
 {
-    int lock, reason = try_lock(folder, &lock);
+    int lock, reason = lg__run_try_lock(folder, 1, &lock);
     if (!reason) close(lock);
     return reason == EWOULDBLOCK;
 }
@@ -192,7 +236,7 @@ static int write_config(struct lg__run *r, const char *folder, lg_error *err)
         all = NULL;
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
     }
-    if (!e) e = lg__file_write(path, all, err);
+    if (!e) e = lg__run_write_file(path, all, err);
     free(text);
     free(all);
     return e;
@@ -200,11 +244,11 @@ static int write_config(struct lg__run *r, const char *folder, lg_error *err)
 
 static int lock_folder(const char *folder, int *lock, lg_error *err)
 {
-    int reason = try_lock(folder, lock);
+    int reason = lg__run_try_lock(folder, 0, lock);
     /* Whoever only asks (lg__run_is_locked) holds it for an instant. */
     for (int i = 0; reason == EWOULDBLOCK && i < 10; i++) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
-        reason = try_lock(folder, lock);
+        reason = lg__run_try_lock(folder, 0, lock);
     }
     if (!reason) return 0;
     if (reason == EWOULDBLOCK)
@@ -219,12 +263,37 @@ static int lock_folder(const char *folder, int *lock, lg_error *err)
 int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int *there, int *lock,
                          lg_error *err)
 {
-    int e = lg__folder_make(folder, err);
+    int e = lg__run_make_folders(folder, err);
     if (!e) e = lock_folder(folder, lock, err);
     /* Once more: another process may have made the run while nobody had the lock. */
     if (!e) e = lg__run_check_folder(r, folder, resume, there, err);
     if (!e && !*there) e = write_config(r, folder, err);
     return e;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+/* What a run has written; anything else that lies in its folder stays, and so does the folder. */
+int lg__run_remove_folder(const char *folder, lg_error *err)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/checkpoint", folder);
+    int bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
+    snprintf(path, sizeof path, "%s/" LG__RUN_WAITING, folder);
+    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
+    snprintf(path, sizeof path, "%s/config.yaml", folder);
+    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
+    if (bad)
+        return lg__fail(err, LG_ERROR_SYSTEM, "%s could not be deleted: %s; its rows are kept",
+                        path, strerror(errno));
+    rmdir(folder);
+    return 0;
 }
 
 /* ---- The run -------------------------------------------------------------------------------- */
@@ -244,9 +313,11 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
     return r->model ? 0 : LG_ERROR_MEMORY;
 }
 
-int lg__run_note_step(const char *note, int64_t *step, lg_error *err)
+int lg__run_note_step(const char *note, int64_t *step, int *enough, lg_error *err)
 {
     long long n;
+    const char *early = strstr(note, "enough ");
+    *enough = early && early[7] == '1';
     if (sscanf(note, "step %lld", &n) != 1)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the checkpoint's note \"%.60s\" is not one of a run; was it saved by "
@@ -267,8 +338,7 @@ void lg__run_note_kernels(const char *note, char kernels[LG__RUN_KERNELS])
     if (!at || sscanf(at, " kernels %127s", kernels) != 1) kernels[0] = 0;
 }
 
-int lg__run_open_folder(struct lg__run *r, const char *folder, int64_t *step, lg_error *warning,
-                        lg_error *err)
+int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning, lg_error *err)
 {
     char path[4096], *note = NULL;
     struct stat st;
@@ -286,7 +356,8 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, int64_t *step, lg
                      path);
     if (!e) e = lg__run_path(path, sizeof path, folder, "checkpoint", err);
     if (!e) e = lg__checkpoint_load(path, r->model, NULL, &note, warning ? warning : &ignored, err);
-    if (!e) e = lg__run_note_step(note, step, err);
+    if (!e) e = lg__run_note_step(note, &r->step, &r->done, err);
+    r->done |= r->step >= r->options.steps;
     if (!e) lg__run_note_kernels(note, r->kernels);
     free(note);
     return e;
@@ -310,8 +381,8 @@ static void describe_positions(const struct lg__run *r, char *line, size_t size)
              r->model_config.encoding, r->model_config.span == LG_SPAN_WINDOW ? ", window" : "");
 }
 
-int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, int64_t *number,
-                     lg_error *err)
+int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, int trains,
+                     int64_t *number, lg_error *err)
 {
     char positions[200], whole[PATH_MAX];
     *number = 0;
@@ -322,7 +393,8 @@ int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, i
     describe_positions(r, positions, sizeof positions);
     lg_store_run row = {.id = r->id,
                         .folder = realpath(folder, whole) ? whole : folder,
-                        .state = "stopped",
+                        .state = r->done ? "done" : "stopped",
+                        .step = r->step,
                         .task = r->config.task,
                         .positions = positions,
                         .unit = lg_task_get_shape(r->task)->info->unit,
@@ -334,7 +406,7 @@ int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, i
                         .least = r->config.length[0],
                         .length = r->config.length[1],
                         .sparsity = r->config.sparsity[1]};
-    int e = lg__store_register(s, &row, number, err);
+    int e = lg__store_register(s, &row, trains, number, err);
     free(text);
     return e;
 }

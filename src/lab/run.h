@@ -8,7 +8,8 @@
 /* Of the examples: training, its drawn IDs, tests, early stop. */
 enum { LG__STREAM_TRAIN = 1, LG__STREAM_IDS, LG__STREAM_TEST, LG__STREAM_STOP };
 
-enum { LG__RUN_ID = 17 }; /* letters of a run's ID, with the 0 */
+#define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
+enum { LG__RUN_ID = 17 };                 /* letters of a run's ID, with the 0 */
 enum { LG__RUN_KERNELS = 128 };
 
 struct lg__run {
@@ -19,7 +20,9 @@ struct lg__run {
     lg_model_config model_config;
     lg_train_options options;
     lg_model *model;
-    int predicts;                  /* whether it has heads that predict IDs */
+    int predicts; /* whether it has heads that predict IDs */
+    int64_t step; /* of the weights; and whether they are the last ones */
+    int done;
     char kernels[LG__RUN_KERNELS]; /* as in lg_store_run; of a run that is new: those in use */
     char remark[512];              /* what the user should know of this config, or "" */
 };
@@ -27,13 +30,11 @@ struct lg__run {
 /* Starts from {0}. The config is read, and everything is made but for the weights. */
 int lg__run_open(struct lg__run *r, const char *config, const char *const *sets, int count,
                  lg_error *err);
-/* A run that is there: its config from the folder, its weights from the newest checkpoint, *step
- * is that one's. */
-int lg__run_open_folder(struct lg__run *r, const char *folder, int64_t *step, lg_error *warning,
-                        lg_error *err);
+/* A run that is there: its config from the folder, its weights from the newest checkpoint. */
+int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning, lg_error *err);
 void lg__run_close(struct lg__run *r);
-/* The step of a checkpoint, with which its note begins. */
-int lg__run_note_step(const char *note, int64_t *step, lg_error *err);
+/* The step of a checkpoint, with which its note begins, and whether the run stopped early there. */
+int lg__run_note_step(const char *note, int64_t *step, int *enough, lg_error *err);
 
 /* The kernels in use, "avx2-1"; those of a checkpoint, "" if its note does not say. */
 void lg__run_kernels(char kernels[LG__RUN_KERNELS]);
@@ -48,26 +49,30 @@ int lg__run_check_folder(struct lg__run *r, const char *folder, int resume, int 
 int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int *there, int *lock,
                          lg_error *err);
 int lg__run_is_locked(const char *folder);
+/* The lock itself, beside those who only ask (shared) or alone; 0, or the reason as in errno. */
+int lg__run_try_lock(const char *folder, int shared, int *lock);
+/* Removes what a run has written; anything else stays, and so does the folder then. */
+int lg__run_remove_folder(const char *folder, lg_error *err);
 /* The ID in a folder's config.yaml; "" if it holds no run. */
 void lg__run_id(const char *folder, char id[LG__RUN_ID]);
 
-/* Files that are whole or not there: written beside their place, synced, then renamed. */
-int lg__file_write(const char *path, const char *text, lg_error *err);
-char *lg__file_read(const char *path); /* to be freed; NULL: it cannot be read */
+/* A file of text: written whole or not at all, and on the disk when it returns; read, *text is to be
+ * freed and stays NULL where there is no such file. */
+int lg__run_write_file(const char *path, const char *text, lg_error *err);
+int lg__run_read_file(const char *path, char **text, lg_error *err);
 /* The folder and those it lies in. */
-int lg__folder_make(const char *folder, lg_error *err);
-
+int lg__run_make_folders(const char *folder, lg_error *err);
 /* FOLDER/NAME. */
 int lg__run_path(char *path, size_t size, const char *folder, const char *name, lg_error *err);
-/* The run's row in the store; NULL: *number is 0. */
-int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, int64_t *number,
-                     lg_error *err);
+/* The run's row in the store; NULL: *number is 0. trains as in lg__store_register. */
+int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, int trains,
+                     int64_t *number, lg_error *err);
 
 /* Whether every cell of the options (or of the config) can be made: nothing is written. */
 int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *err);
-/* The grid of the options (or of the config) with the weights that the run has now. */
-int lg__run_grid(struct lg__run *r, const lg_eval_options *o, int64_t step, lg_store *s,
-                 int64_t number, lg_error *err);
+/* The grid of the options (or of the config) with the weights that the run has now, of r->step. */
+int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64_t number,
+                 lg_error *err);
 /* The 95% interval of a share, `right` of n > 0. */
 void lg__wilson(double right, double n, double *low, double *high);
 

@@ -3,7 +3,6 @@
 #include "lab/store.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -44,7 +43,8 @@ static const char *const scripts[] = {
     "  length INTEGER NOT NULL, sparsity INTEGER NOT NULL, PRIMARY KEY(run, step)) WITHOUT ROWID;"
     "CREATE TABLE evals("
     "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
-    "  setting TEXT NOT NULL, length INTEGER NOT NULL, sparsity INTEGER NOT NULL,"
+    "  setting TEXT NOT NULL, data TEXT NOT NULL, length INTEGER NOT NULL,"
+    "  sparsity INTEGER NOT NULL,"
     "  predicted INTEGER NOT NULL, samples INTEGER NOT NULL, exact INTEGER NOT NULL,"
     "  tokens REAL NOT NULL, answer_tokens INTEGER NOT NULL, tokens_right INTEGER NOT NULL,"
     "  ids INTEGER NOT NULL, ids_right INTEGER NOT NULL, first_least INTEGER NOT NULL,"
@@ -53,7 +53,7 @@ static const char *const scripts[] = {
     "  taught_tokens_right INTEGER NOT NULL, taught_ids INTEGER NOT NULL,"
     "  taught_ids_right INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,"
     "  seconds REAL NOT NULL, machine TEXT NOT NULL, created REAL NOT NULL,"
-    "  PRIMARY KEY(run, step, setting, sparsity, predicted, length, samples)) WITHOUT ROWID;",
+    "  PRIMARY KEY(run, step, setting, data, sparsity, predicted, length, samples)) WITHOUT ROWID;",
     "ALTER TABLE runs ADD COLUMN kernels TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE runs ADD COLUMN seconds REAL NOT NULL DEFAULT 0;",
 };
@@ -84,7 +84,18 @@ static int execute(lg_store *s, const char *sql, lg_error *err)
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, err);
 }
 
-static int begin(lg_store *s, lg_error *err) { return execute(s, "BEGIN IMMEDIATE", err); }
+/* A file that was deleted or moved under an open store would take rows that nobody finds again. */
+static int begin(lg_store *s, lg_error *err)
+{
+    int moved = 0;
+    sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (moved)
+        return lg__fail(err, LG_ERROR_SYSTEM,
+                        "the store %s was deleted or moved while it was in use; put it back, or "
+                        "name another (--store)",
+                        s->file);
+    return execute(s, "BEGIN IMMEDIATE", err);
+}
 
 /* Ends the transaction: commits if e is 0, else undoes it. Returns e, or what went wrong. */
 static int end(lg_store *s, int e, lg_error *err)
@@ -137,6 +148,12 @@ static int next(lg_store *s, sqlite3_stmt *q, lg_error *err)
     return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : fail(s, err);
 }
 
+static const char *text(sqlite3_stmt *q, int i)
+{
+    const unsigned char *t = sqlite3_column_text(q, i);
+    return t ? (const char *)t : "";
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -157,8 +174,6 @@ static const char *machine(char line[200])
 void lg__store_build(const char *line, char commit[64], char compiler[64])
 {
     char ignored[64];
-    snprintf(commit, 64, "unknown");
-    snprintf(compiler, 64, "unknown");
     if (sscanf(line, "lengthen %63s (%63[^,], %63[^)])", ignored, commit, compiler) == 3) return;
     snprintf(commit, 64, "unknown"); /* a line of version 1 of the store */
     snprintf(compiler, 64, "unknown");
@@ -240,6 +255,38 @@ static int set_wal(lg_store *s, lg_error *err)
     return e;
 }
 
+static int cannot_write(const lg_store *s)
+{
+    int code = sqlite3_errcode(s->db) & 0xff;
+    return code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM;
+}
+
+/* Where nothing can be written the store can still be read, as long as nobody else writes it. */
+static int open_to_read(lg_store *s, lg_error *err)
+{
+    char *name = NULL, *to;
+    int64_t version = 0;
+    if (!(name = malloc(3 * strlen(s->file) + 32)))
+        return lg__fail(err, LG_ERROR_MEMORY, "no memory for the store; end other programs");
+    to = name + sprintf(name, "file:");
+    for (const char *c = s->file; *c; c++)
+        to += sprintf(to, strchr("%?#", *c) ? "%%%02x" : "%c", (unsigned char)*c);
+    sprintf(to, "?immutable=1");
+    sqlite3_close(s->db);
+    s->db = NULL;
+    int code = sqlite3_open_v2(name, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    free(name);
+    int e = code == SQLITE_OK
+                ? get_number(s, "SELECT max(version) FROM schema_version", &version, err)
+                : fail(s, err);
+    if (!e && version != VERSION)
+        e = lg__fail(err, LG_ERROR_SYSTEM,
+                     "the store %s has version %d, which only a program that may write to it can "
+                     "bring to %d; copy it to a folder of yours",
+                     s->file, (int)version, VERSION);
+    return e;
+}
+
 static int open_file(lg_store *s, const char *file, int create, lg_error *err)
 {
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
@@ -266,7 +313,10 @@ lg_store *lg_store_open(const char *file, int create, lg_error *err)
         return NULL;
     }
     int e = open_file(s, file, create, err);
-    if (!e) e = migrate(s, scripts, VERSION, err);
+    if (!e)
+        e = migrate(s, scripts, VERSION, err);
+    else if (!create && s->db && access(file, R_OK) == 0 && cannot_write(s))
+        e = open_to_read(s, err);
     if (!e) return s;
     lg_store_close(s);
     return NULL;
@@ -282,6 +332,11 @@ int lg__store_migrate(const char *file, const char *const *script, int count, lg
     return e;
 }
 
+void lg__store_wait(lg_store *s, int milliseconds)
+{
+    sqlite3_busy_timeout(s->db, milliseconds < patience ? milliseconds : patience);
+}
+
 void lg_store_close(lg_store *s)
 {
     if (!s) return;
@@ -292,20 +347,43 @@ void lg_store_close(lg_store *s)
 
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
-int lg__store_register(lg_store *s, const lg_store_run *r, int64_t *number, lg_error *err)
+/* The folder moves with the run; a copy of it is not the run as long as the store's own is there. */
+static int move_folder(lg_store *s, const lg_store_run *r, int trains, lg_error *err)
+{
+    sqlite3_stmt *q = prepare(s, err, "SELECT folder FROM runs WHERE id = ?", "t", r->id);
+    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM, copy = 0;
+    char known[PATH_MAX] = "", there[LG__RUN_ID];
+    if (e > 0) snprintf(known, sizeof known, "%s", text(q, 0));
+    sqlite3_finalize(q);
+    if (e > 0 && strcmp(known, r->folder) != 0) {
+        lg__run_id(known, there);
+        copy = strcmp(there, r->id) == 0;
+    }
+    if (copy && trains)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%.150s is a copy of the run in %.150s, whose rows the store %s has; train "
+                        "that one, or use another store (--store)",
+                        r->folder, known, s->file);
+    if (e <= 0 || copy) return e < 0 ? e : 0;
+    return finish(
+        s, prepare(s, err, "UPDATE runs SET folder = ? WHERE id = ?", "tt", r->folder, r->id), err);
+}
+
+int lg__store_register(lg_store *s, const lg_store_run *r, int trains, int64_t *number,
+                       lg_error *err)
 {
     char line[200];
     int e = begin(s, err);
     if (e) return e;
-    e = finish(
-        s, prepare(s, err, "UPDATE runs SET folder = ? WHERE id = ?", "tt", r->folder, r->id), err);
-    if (!e && !sqlite3_changes(s->db))
+    e = move_folder(s, r, trains, err);
+    if (!e)
         e = finish(
             s,
             prepare(s, err,
-                    "INSERT INTO runs(id, folder, state, error, task, positions, unit, config,"
-                    " machine, seed, step, steps, parameters, least, length, sparsity, created,"
-                    " updated, kernels) VALUES(?,?,?,'',?,?,?,?,?,?,?,?,?,?,?,?,?16,?16,?17)",
+                    "INSERT INTO runs(id, folder, state, error, task, positions, unit,"
+                    " config, machine, seed, step, steps, parameters, least, length, sparsity,"
+                    " created, updated, kernels) SELECT ?1,?2,?3,'',?4,?5,?6,?7,?8,?9,?10,?11,?12,"
+                    "?13,?14,?15,?16,?16,?17 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
                     "tttttttt"
                     "iiiiiii"
                     "rt",
@@ -401,19 +479,19 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
     e = finish(s,
                prepare(s, err,
                        "INSERT OR REPLACE INTO evals VALUES"
-                       "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                       "iitiiiii"
+                       "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                       "iittiiiii"
                        "riiii"
                        "iit"
                        "iiiiii"
                        "rrr"
                        "tr",
-                       number, c->step, c->setting, (int64_t)c->length, (int64_t)c->sparsity,
-                       (int64_t)c->predicted, (int64_t)g->samples, (int64_t)g->exact, c->tokens,
-                       g->tokens, g->right, g->ids, g->ids_right, (int64_t)g->first_least,
-                       (int64_t)g->first_median, tenths, (int64_t)t->samples, (int64_t)t->exact,
-                       t->tokens, t->right, t->ids, t->ids_right, c->low, c->high, c->seconds,
-                       machine(line), now()),
+                       number, c->step, c->setting, c->data, (int64_t)c->length,
+                       (int64_t)c->sparsity, (int64_t)c->predicted, (int64_t)g->samples,
+                       (int64_t)g->exact, c->tokens, g->tokens, g->right, g->ids, g->ids_right,
+                       (int64_t)g->first_least, (int64_t)g->first_median, tenths,
+                       (int64_t)t->samples, (int64_t)t->exact, t->tokens, t->right, t->ids,
+                       t->ids_right, c->low, c->high, c->seconds, machine(line), now()),
                err);
     if (!e)
         e = finish(s,
@@ -430,14 +508,8 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
     " answer_tokens, tokens_right, ids, ids_right, first_least, first_median, first_in,"           \
     " taught_samples, taught_exact, taught_tokens, taught_tokens_right, taught_ids,"               \
     " taught_ids_right, low, high, e.seconds, unit, r.least, r.length, r.sparsity, count(*) OVER " \
-    "()"                                                                                           \
+    "(), data"                                                                                     \
     " FROM evals AS e JOIN runs AS r ON r.number = e.run"
-
-static const char *text(sqlite3_stmt *q, int i)
-{
-    const unsigned char *t = sqlite3_column_text(q, i);
-    return t ? (const char *)t : "";
-}
 
 static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
 {
@@ -473,18 +545,21 @@ static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
     c->trained_length = sqlite3_column_int(q, 26);
     c->trained_sparsity = sqlite3_column_int(q, 27);
     c->count = sqlite3_column_int(q, 28);
+    snprintf(c->data, sizeof c->data, "%s", text(q, 29));
+    g->text = (int64_t)(c->tokens * g->samples + 0.5);
+    t->text = t->samples ? g->text : 0;
 }
 
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
                        int *found, lg_error *err)
 {
-    sqlite3_stmt *q =
-        prepare(s, err,
-                CELLS " WHERE run = ? AND e.step = ? AND setting = ? AND e.length = ? AND"
-                      " e.sparsity = ? AND predicted = ? AND samples = ? AND taught_samples >= ?",
-                "iitiiiii", number, cell->step, cell->setting, (int64_t)cell->length,
-                (int64_t)cell->sparsity, (int64_t)cell->predicted, (int64_t)samples,
-                (int64_t)(taught ? samples : 0));
+    sqlite3_stmt *q = prepare(
+        s, err,
+        CELLS " WHERE run = ? AND e.step = ? AND setting = ? AND data = ? AND e.length = ? AND"
+              " e.sparsity = ? AND predicted = ? AND samples = ? AND taught_samples >= ?",
+        "iittiiiii", number, cell->step, cell->setting, cell->data, (int64_t)cell->length,
+        (int64_t)cell->sparsity, (int64_t)cell->predicted, (int64_t)samples,
+        (int64_t)(taught ? samples : 0));
     int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
     if (e > 0) {
         read_cell(q, cell);
@@ -498,14 +573,17 @@ int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int sampl
 int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
                    lg_error *err)
 {
-    /* Of a cell that was made with several numbers of samples, the one with the most. */
+    /* Of a cell that was made with several numbers of samples, the one with the most; of several
+     * states of a file of examples, the latest. */
     sqlite3_stmt *q = prepare(
         s, err,
         CELLS " WHERE run = ?1 AND (?2 = -2 OR e.step = CASE ?2 WHEN -1 THEN"
-              " (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND samples ="
-              " (SELECT max(samples) FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND"
+              " (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND NOT"
+              " EXISTS (SELECT 1 FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND"
               " o.setting = e.setting AND o.sparsity = e.sparsity AND o.predicted = e.predicted AND"
-              " o.length = e.length) ORDER BY e.step, setting, predicted, e.sparsity, e.length",
+              " o.length = e.length AND (o.data = e.data AND o.samples > e.samples OR"
+              " o.data <> e.data AND o.created > e.created)) ORDER BY e.step, setting, predicted, "
+              "e.sparsity, e.length",
         "ii", number, step);
     int e = q ? 1 : LG_ERROR_SYSTEM;
     lg_run_cell cell;
@@ -610,20 +688,65 @@ static int find_by(lg_store *s, const char *condition, const char *what, lg_stor
     return e;
 }
 
+struct place {
+    char folder[PATH_MAX];
+    int64_t number;
+};
+
+static void keep_place(void *context, const lg_store_run *r)
+{
+    struct place *p = context;
+    p->number = r->number;
+    snprintf(p->folder, sizeof p->folder, "%s", r->folder);
+}
+
+/* Whether a folder holds the run of this ID. */
+static int holds(const char *folder, const char *id)
+{
+    char there[LG__RUN_ID];
+    lg__run_id(folder, there);
+    return strcmp(there, id) == 0;
+}
+
+/* The run that a folder holds, wherever it was made: 1; 0: the store has none; negative: err. A
+ * copy, beside the folder that the store knows, is refused: what is done to one is not to the
+ * other. A folder whose name is another run's number may be either. */
+static int find_in_folder(lg_store *s, const char *run, const char *folder, lg_error *err)
+{
+    char id[LG__RUN_ID];
+    struct place held = {0}, numbered = {0};
+    lg__run_id(folder, id);
+    int n = *id ? find_by(s, "id = ?1", id, keep_place, &held, err) : 0;
+    if (n > 0) n = find_by(s, "CAST(number AS TEXT) = ?1", run, keep_place, &numbered, err);
+    if (n < 0 || !held.number) return n;
+    if (strcmp(held.folder, folder) != 0 && holds(held.folder, id))
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s is a copy of run %lld, which the store %s has in %.200s; name the run "
+                        "by its number",
+                        run, (long long)held.number, s->file, held.folder);
+    if (numbered.number && numbered.number != held.number)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "\"%s\" is the number of one run and the folder of another (run %lld); "
+                        "write ./%s for the folder, or that number",
+                        run, (long long)held.number, run);
+    return 1;
+}
+
 int lg_store_find(lg_store *s, const char *run, lg_store_each *each, void *context, lg_error *err)
 {
     static const char *const ways[] = {"CAST(number AS TEXT) = ?1", "folder = ?1",
                                        "substr(folder, -length(?1) - 1) = '/' || ?1",
                                        "length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"};
-    char whole[PATH_MAX], id[LG__RUN_ID] = "";
+    char whole[PATH_MAX], id[LG__RUN_ID];
     int path = realpath(run, whole) != NULL;
-    if (path) lg__run_id(whole, id);
-    if (*id) { /* a folder that is there is the run that it holds, wherever it was made */
-        int n = find_by(s, "id = ?1", id, each, context, err);
-        if (n) return n < 0 ? n : 0;
+    int n = path ? find_in_folder(s, run, whole, err) : 0;
+    if (n > 0) {
+        lg__run_id(whole, id);
+        n = find_by(s, "id = ?1", id, each, context, err);
     }
+    if (n) return n < 0 ? n : 0;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        int n = find_by(s, ways[i], i == 1 && path ? whole : run, each, context, err);
+        n = find_by(s, ways[i], i == 1 && path ? whole : run, each, context, err);
         if (n == 1 || n < 0) return n < 0 ? n : 0;
         if (n > 1)
             return lg__fail(err, LG_ERROR_ARGUMENT,
@@ -637,58 +760,36 @@ int lg_store_find(lg_store *s, const char *run, lg_store_each *each, void *conte
 
 /* ---- Deleting ---------------------------------------------------------------------------------- */
 
-struct doomed {
-    char folder[PATH_MAX], id[LG__RUN_ID];
-    int found;
-};
-
-static void keep_doomed(void *context, const lg_store_run *r)
+static int get_id(lg_store *s, int64_t number, char id[LG__RUN_ID], lg_error *err)
 {
-    struct doomed *d = context;
-    d->found = 1;
-    snprintf(d->folder, sizeof d->folder, "%s", r->folder);
-    snprintf(d->id, sizeof d->id, "%s", r->id);
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-/* What a run has written; anything else that lies in its folder stays, and so does the folder. */
-static int remove_folder(const char *folder, lg_error *err)
-{
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/checkpoint", folder);
-    int bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
-    snprintf(path, sizeof path, "%s/config.yaml", folder);
-    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
-    if (bad)
-        return lg__fail(err, LG_ERROR_SYSTEM, "%s could not be deleted: %s; its rows are kept",
-                        path, strerror(errno));
-    rmdir(folder);
-    return 0;
+    sqlite3_stmt *q = prepare(s, err, "SELECT id FROM runs WHERE number = ?", "i", number);
+    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    if (e > 0) snprintf(id, LG__RUN_ID, "%s", text(q, 0));
+    sqlite3_finalize(q);
+    return e < 0 ? e : 0;
 }
 
 int lg_store_delete(lg_store *s, int64_t number, lg_error *err)
 {
-    struct doomed d = {0};
-    char name[32], id[LG__RUN_ID];
+    struct place d = {0};
+    char name[32], id[LG__RUN_ID] = "";
+    int lock = -1;
     snprintf(name, sizeof name, "%lld", (long long)number);
-    int e = find_by(s, "CAST(number AS TEXT) = ?1", name, keep_doomed, &d, err);
+    int e = find_by(s, "CAST(number AS TEXT) = ?1", name, keep_place, &d, err);
     if (e < 0) return e;
-    if (!d.found)
+    if (!d.number)
         return lg__fail(err, LG_ERROR_ARGUMENT, "there is no run %s in the store %s", name,
                         s->file);
-    if (lg__run_is_locked(d.folder))
+    if (lg__run_try_lock(d.folder, 0, &lock) == EWOULDBLOCK)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "run %s is being trained in %s; stop that process first", name, d.folder);
-    lg__run_id(d.folder, id);
-    if (strcmp(id, d.id) == 0 && (e = remove_folder(d.folder, err)) < 0) return e;
-    if ((e = begin(s, err))) return e;
-    e = finish(s, prepare(s, err, "DELETE FROM runs WHERE number = ?", "i", number), err);
-    return end(s, e, err);
+    e = get_id(s, number, id, err);
+    if (!e && holds(d.folder, id)) e = lg__run_remove_folder(d.folder, err);
+    if (!e) e = begin(s, err);
+    if (!e) {
+        e = finish(s, prepare(s, err, "DELETE FROM runs WHERE number = ?", "i", number), err);
+        e = end(s, e, err);
+    }
+    if (lock >= 0) close(lock);
+    return e;
 }

@@ -5,8 +5,12 @@
 
 #include "lengthen_lab.h"
 
-/* The run of r->id, new or known: number, state and times are the store's own. */
-int lg__store_register(lg_store *s, const lg_store_run *r, int64_t *number, lg_error *err);
+/* The run of r->id, new or known: number, state and times are the store's own. trains 1: refused if
+ * the folder is a copy of the one that the store knows. */
+int lg__store_register(lg_store *s, const lg_store_run *r, int trains, int64_t *number,
+                       lg_error *err);
+/* How long to wait for another process that writes, from now on (60000 ms at first). */
+void lg__store_wait(lg_store *s, int milliseconds);
 /* error NULL: "". */
 int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
                     lg_error *err);
@@ -21,7 +25,7 @@ int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, in
 int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err);
 /* Its seconds are added to the run's. */
 int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_error *err);
-/* Fills the cell from a row of its step, setting, length, sparsity, predicted, with as many samples
+/* Fills the cell from a row of its step, setting, data, length, sparsity, predicted, with as many samples
  * and, if taught is set, teacher-forced ones; *found is 0 if there is none. */
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
                        int *found, lg_error *err);
@@ -34,7 +38,7 @@ void lg__store_build(const char *line, char commit[64], char compiler[64]);
 void lg__store_kill_at(int n);
 /* For tests: brings a file to the version `count` by the scripts that it has not seen yet. */
 int lg__store_migrate(const char *file, const char *const *scripts, int count, lg_error *err);
-/* For tests: how long to wait for another process that writes, in milliseconds. */
+/* For tests: never wait longer than this for another process that writes. */
 void lg__store_patience(int milliseconds);
 
 #endif

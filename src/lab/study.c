@@ -43,7 +43,9 @@ static char *trimmed(const char *from, const char *to)
 static int read_question(struct lg__study *s, lg_error *err)
 {
     static const char word[] = "Expected:";
-    char *text = lg__file_read(s->file);
+    char *text;
+    int e = lg__run_read_file(s->file, &text, err);
+    if (e) return e;
     if (!text)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "there is no experiment %s: %s cannot be read; `lengthen reproduce --list` "

@@ -1,21 +1,26 @@
 /* train.c: a run from its config to its last checkpoint. What a step gave goes into the store
  * before the checkpoint that has it, so that no row is ever missing; a resumed run makes the rows
- * after its checkpoint again, so that none is there twice. */
+ * after its checkpoint again, so that none is there twice. While the store cannot be written the
+ * rows wait in a file of the run's folder, and training goes on. */
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "lab/bench.h"
 #include "lab/checkpoint.h"
 #include "lab/run.h"
 #include "lab/store.h"
 
 enum { STOP_EVERY = 100, STOP_SAMPLES = 100 }; /* early stop: how often, on how many examples */
-enum { ROWS = 1000 };                          /* of metrics that wait for the store */
-static const double ROWS_SECONDS = 2;          /* and how long they wait at most */
+enum { SHORT_WAIT = 2000, LONG_WAIT = 60000 }; /* for a locked store, ms: on the way, at the end */
+static const double ROWS_SECONDS = 2;          /* between two writes to the store */
+static const double STUCK_SECONDS = 20;        /* the same while it cannot be written */
 
 struct training {
     struct lg__run run;
@@ -27,13 +32,16 @@ struct training {
     /* The curriculum: what the examples may be now, and how well they are answered. */
     int length, sparsity;
     double learned;
-    int enough; /* stopped early: there is nothing to go on with */
+    int enough;        /* stopped early: there is nothing to go on with */
+    int64_t evaluated; /* the last step that was, on the way */
     /* The store, and what it does not have yet. */
     lg_store *store;
     int64_t number;
-    lg_run_step rows[ROWS];
-    int waiting;
-    double written;
+    struct lg__block rows; /* lg_run_step [waiting] */
+    int waiting, stuck;    /* stuck: it could not be written when that was last tried */
+    double written;        /* when it was tried */
+    double owed;           /* seconds that the store does not know of either */
+    lg_error note;         /* to be told after the next step */
 };
 
 static void close_training(struct training *t)
@@ -41,16 +49,10 @@ static void close_training(struct training *t)
     lg_trainer_free(t->trainer);
     lg_batch_clear(&t->batch);
     lg_example_clear(&t->example);
+    lg__block_free(&t->rows);
     lg_store_close(t->store);
     if (t->lock >= 0) close(t->lock);
     lg__run_close(&t->run);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- Examples -------------------------------------------------------------------------- */
@@ -129,8 +131,8 @@ static int scheduled(int least, int most, int64_t step, int64_t steps)
     return least + (int)((int64_t)(most - least + 1) * step / steps);
 }
 
-/* By the schedule, or once nearly all tokens of the last hundred steps or so are right, one more
- * of each. */
+/* By the schedule, or one more of each once enough of the tokens of about the last 60 steps are
+ * right. */
 static void follow_curriculum(struct training *t, double accuracy)
 {
     const struct lg__config *c = &t->run.config;
@@ -153,38 +155,121 @@ static int whole_range(const struct training *t)
     return t->length == t->run.config.length[1] && t->sparsity == t->run.config.sparsity[1];
 }
 
-/* ---- What is kept --------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static int keep_row(struct training *t, const lg_run_step *row, lg_error *err)
+{
+    size_t size = ((size_t)t->waiting + 1) * sizeof *row;
+    if (!t->store) return 0;
+    int e = size > t->rows.size
+                ? lg__block_grow(&t->rows, 2 * size + 4096, t->waiting > 0, "metrics", err)
+                : 0;
+    if (!e) ((lg_run_step *)t->rows.data)[t->waiting++] = *row;
+    return e;
+}
 
 /* Puts the waiting rows into the store. */
 static int write_rows(struct training *t, lg_error *err)
 {
-    double time = now();
-    int e = t->store ? lg__store_add_steps(t->store, t->number, t->rows, t->waiting,
-                                           time - t->written, err)
-                     : 0;
-    if (!e) t->waiting = 0;
+    char path[4096];
+    double time = lg__now(), seconds = time - t->written + t->owed;
+    int e = t->store
+                ? lg__store_add_steps(t->store, t->number, t->rows.data, t->waiting, seconds, err)
+                : 0;
     t->written = time;
+    t->owed = e ? seconds : 0;
+    if (e) return e;
+    if (t->stuck && !lg__run_path(path, sizeof path, t->o->folder, LG__RUN_WAITING, NULL))
+        unlink(path);
+    t->waiting = t->stuck = 0;
+    return 0;
+}
+
+/* The rows that wait, as text and back; %a keeps every bit. */
+static char *rows_text(const struct training *t)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) return NULL;
+    const lg_run_step *rows = t->rows.data;
+    for (int i = 0; i < t->waiting; i++)
+        fprintf(f, "%lld %a %a %a %a %a %lld %a %d %d\n", (long long)rows[i].step, rows[i].loss,
+                rows[i].id_loss, rows[i].accuracy, rows[i].id_accuracy, rows[i].lr,
+                (long long)rows[i].tokens, rows[i].gflop, rows[i].length, rows[i].sparsity);
+    if (fclose(f) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+/* The store cannot be written: the rows wait in a file, and the user is told once. */
+static int put_aside(struct training *t, const lg_error *why, lg_error *err)
+{
+    char path[4096];
+    int e = lg__run_path(path, sizeof path, t->o->folder, LG__RUN_WAITING, err);
+    char *text = rows_text(t);
+    if (!e && !text) e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the metrics");
+    if (!e) e = lg__run_write_file(path, text, err);
+    if (!e && !t->stuck)
+        lg__fail(&t->note, 0, "%.350s; training goes on, and the rows wait in %.80s", why->text,
+                 path);
+    free(text);
+    t->stuck |= !e;
     return e;
 }
+
+/* Back from the file into the store: those up to the checkpoint; the others are made again. */
+static int take_back(struct training *t, lg_error *err)
+{
+    char path[4096], *text = NULL;
+    int64_t last = lg_trainer_steps(t->trainer);
+    int e = lg__run_path(path, sizeof path, t->o->folder, LG__RUN_WAITING, err);
+    if (!e) e = lg__run_read_file(path, &text, err);
+    if (e || !text || !t->store) {
+        free(text);
+        return e;
+    }
+    for (char *at = text; *at && !e; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : "") {
+        lg_run_step r = {0};
+        long long step, tokens;
+        if (sscanf(at, "%lld %la %la %la %la %la %lld %la %d %d", &step, &r.loss, &r.id_loss,
+                   &r.accuracy, &r.id_accuracy, &r.lr, &tokens, &r.gflop, &r.length,
+                   &r.sparsity) != 10)
+            e = lg__fail(err, LG_ERROR_ARGUMENT,
+                         "%s is no file of metrics: \"%.40s\"; was it edited? Move it away", path,
+                         at);
+        r.step = step;
+        r.tokens = tokens;
+        if (!e && step <= last) e = keep_row(t, &r, err);
+    }
+    free(text);
+    t->stuck = 1; /* so that the file goes once the rows are in the store */
+    return e ? e : write_rows(t, err);
+}
+
+/* ---- Checkpoints ------------------------------------------------------------------------------ */
 
 /* The state that is not in the parameters, as text and back; %a keeps every bit. */
 static void write_note(const struct training *t, char *note, size_t size)
 {
-    snprintf(note, size, "step %lld length %d sparsity %d learned %a enough %d kernels %s",
+    snprintf(note, size,
+             "step %lld length %d sparsity %d learned %a enough %d evaluated %lld kernels %s",
              (long long)lg_trainer_steps(t->trainer), t->length, t->sparsity, t->learned, t->enough,
-             t->run.kernels);
+             (long long)t->evaluated, t->run.kernels);
 }
 
 static int read_note(struct training *t, const char *note, lg_error *err)
 {
     int64_t step;
-    int e = lg__run_note_step(note, &step, err);
-    if (!e && sscanf(note, "step %*d length %d sparsity %d learned %la enough %d", &t->length,
-                     &t->sparsity, &t->learned, &t->enough) != 4)
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "the checkpoint's note \"%.60s\" is not one of this version; train anew",
-                     note);
-    return e;
+    long long evaluated;
+    int e = lg__run_note_step(note, &step, &t->enough, err), n;
+    if (e) return e;
+    n = sscanf(note, "step %*d length %d sparsity %d learned %la enough %*d evaluated %lld",
+               &t->length, &t->sparsity, &t->learned, &evaluated);
+    t->evaluated = n == 4 ? evaluated : step;
+    if (n >= 3) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "the checkpoint's note \"%.60s\" is not one of this version; train anew", note);
 }
 
 /* The kernels of the checkpoint, and these if they are others: then the bits are not those of a run
@@ -209,15 +294,16 @@ static void join_kernels(struct training *t, const char *note, lg_error *warning
                  (long long)lg_trainer_steps(t->trainer), last, own, all);
 }
 
-/* The rows first: a checkpoint must not know of steps that the store does not. */
+/* The rows first: a checkpoint must not know of steps that nobody has the metrics of. */
 static int save(struct training *t, lg_error *err)
 {
     char path[4096], note[200 + LG__RUN_KERNELS];
+    int keep = t->run.config.keep ? t->run.config.keep : INT_MAX;
+    lg_error why;
     int e = lg__run_path(path, sizeof path, t->o->folder, "checkpoint", err);
-    if (!e) e = write_rows(t, err);
+    if (!e && write_rows(t, &why)) e = put_aside(t, &why, err);
     write_note(t, note, sizeof note);
-    return e ? e
-             : lg__checkpoint_save(path, t->run.model, t->trainer, note, t->run.config.keep, err);
+    return e ? e : lg__checkpoint_save(path, t->run.model, t->trainer, note, keep, err);
 }
 
 /* Whether a checkpoint was ever finished there; a run may be killed before its first one is. */
@@ -270,15 +356,25 @@ static int good_enough(struct training *t, lg_error *err)
     return e;
 }
 
+static int due(int64_t step, int every) { return every && step % every == 0; }
+
+static int stopped(const struct training *t) { return t->o->stop && *t->o->stop; }
+
+/* The grid at this step; if it is stopped or cannot be stored, a resumed run makes the rest. */
 static int evaluate(struct training *t, lg_error *err)
 {
-    lg_eval_options o = {.folder = t->o->folder, .predicted = -1, .again = 1};
+    lg_eval_options o = {.folder = t->o->folder, .predicted = -1};
     o.threads = t->o->threads;
     o.table = t->o->table;
     o.context = t->o->context;
-    double since = now();
-    int e = lg__run_grid(&t->run, &o, lg_trainer_steps(t->trainer), t->store, t->number, err);
-    t->written += now() - since; /* the cells bring their own time */
+    o.stop = t->o->stop;
+    t->run.step = lg_trainer_steps(t->trainer);
+    if (t->store) lg__store_wait(t->store, LONG_WAIT);
+    double since = lg__now();
+    int e = lg__run_grid(&t->run, &o, t->store, t->number, err);
+    t->written += lg__now() - since; /* the cells bring their own time */
+    if (t->store) lg__store_wait(t->store, SHORT_WAIT);
+    if (!e && !stopped(t)) t->evaluated = t->run.step;
     return e;
 }
 
@@ -303,42 +399,76 @@ static int one_step(struct training *t, lg_run_step *told, lg_error *err)
     return 0;
 }
 
-static int due(int64_t step, int every) { return every && step % every == 0; }
+/* Rows to the store now and then; it may be locked for a while. */
+static void pass_on_rows(struct training *t)
+{
+    lg_error why;
+    double wait = t->stuck ? STUCK_SECONDS : ROWS_SECONDS;
+    if (lg__now() - t->written > wait && write_rows(t, &why) && !t->stuck) put_aside(t, &why, NULL);
+}
 
 /* What follows a step: early stop, evaluation, rows, checkpoint; *saved is 1 after the last. */
 static int after_step(struct training *t, const lg_run_step *told, int *saved, lg_error *err)
 {
     const struct lg__config *c = &t->run.config;
-    int e = 0;
-    t->rows[t->waiting++] = *told;
-    if (c->stop_at > 0 && told->step % STOP_EVERY == 0 && whole_range(t)) e = good_enough(t, err);
-    if (!e && due(told->step, c->eval_every)) e = evaluate(t, err);
+    lg_error second;
+    int e = keep_row(t, told, err);
     *saved = 0;
+    if (!e && c->stop_at > 0 && told->step % STOP_EVERY == 0 && whole_range(t))
+        e = good_enough(t, err);
+    if (!e && due(told->step, c->eval_every) && (e = evaluate(t, err))) {
+        save(t, &second); /* what was learned is not to be lost with the cells */
+        return e;
+    }
     if (!e && due(told->step, c->checkpoint_every)) {
         e = save(t, err);
         *saved = !e;
-    } else if (!e && (t->waiting == ROWS || now() - t->written > ROWS_SECONDS)) {
-        e = write_rows(t, err);
+    } else if (!e) {
+        pass_on_rows(t);
     }
     return e;
 }
 
-static int train(struct training *t, const char *note, int *done, lg_error *err)
+static int train(struct training *t, int *done, lg_error *err)
 {
     int e = 0, more = 1, saved = 1;
-    while (!e && more && !t->enough && lg_trainer_steps(t->trainer) < t->run.options.steps) {
+    int64_t step = lg_trainer_steps(t->trainer);
+    if (step && due(step, t->run.config.eval_every) && t->evaluated < step) e = evaluate(t, err);
+    while (!e && more && !t->enough && !stopped(t) &&
+           lg_trainer_steps(t->trainer) < t->run.options.steps) {
         lg_run_step told;
         if ((e = one_step(t, &told, err)) || (e = after_step(t, &told, &saved, err))) break;
-        told.note = note && *note ? note : NULL;
-        note = NULL;
+        told.note = t->note.text[0] ? t->note.text : NULL;
         if (t->o->watch) more = t->o->watch(t->o->context, &told);
+        t->note.text[0] = 0;
     }
+    if (t->store) lg__store_wait(t->store, LONG_WAIT);
     if (!e && !saved) e = save(t, err);
     *done = !e && (t->enough || lg_trainer_steps(t->trainer) >= t->run.options.steps);
     return e;
 }
 
-/* Everything that can be refused, then the store, the folder and its lock. */
+/* One that is there must be usable, one that is not must be possible: nothing is written yet. */
+static int check_store(const char *file, lg_error *err)
+{
+    char folder[4096];
+    if (!file) return 0;
+    if (access(file, F_OK) == 0) {
+        lg_store *s = lg_store_open(file, 1, err);
+        lg_store_close(s);
+        return s ? 0 : err->code;
+    }
+    snprintf(folder, sizeof folder, "%s", file);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    if (access(slash ? folder : ".", W_OK | X_OK) == 0) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "the store %s cannot be made: %s; name a file in a folder that can be written "
+                    "to (--store)",
+                    file, strerror(errno));
+}
+
+/* Everything that can be refused, then the folder, its lock and the store. */
 static int start(struct training *t, int *there, lg_error *err)
 {
     const lg_run_options *o = t->o;
@@ -353,15 +483,35 @@ static int start(struct training *t, int *there, lg_error *err)
         lg_eval_options grid = {.folder = o->folder, .predicted = -1};
         e = lg__run_check_grid(&t->run, &grid, err);
     }
-    if (!e && o->store && !(t->store = lg_store_open(o->store, 1, err))) e = LG_ERROR_SYSTEM;
+    if (!e) e = check_store(o->store, err);
     if (!e) e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);
-    if (!e) e = lg__run_register(&t->run, o->folder, t->store, &t->number, err);
+    if (!e && o->store && !(t->store = lg_store_open(o->store, 1, err))) e = err->code;
+    if (!e) e = lg__run_register(&t->run, o->folder, t->store, 1, &t->number, err);
     return e;
+}
+
+/* What the store is to say of the run now. The state of a run whose rows still wait is not told:
+ * it is not yet what the store has. */
+static int tell_state(struct training *t, int e, int done, lg_error *err)
+{
+    lg_error second;
+    if (!t->store) return e;
+    if (e) {
+        write_rows(t, &second);
+        lg__store_state(t->store, t->number, "failed", err->text, &second);
+        return e;
+    }
+    if (t->stuck && write_rows(t, &second))
+        return lg__fail(err, LG_ERROR_SYSTEM,
+                        "the run is saved, but %.300s; its last rows wait in %.80s/" LG__RUN_WAITING
+                        ", and --resume puts them into the store",
+                        second.text, t->o->folder);
+    return lg__store_state(t->store, t->number, done ? "done" : "stopped", NULL, err);
 }
 
 int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
 {
-    lg_error own, warning = {0}, second;
+    lg_error own, warning = {0};
     struct training *t = calloc(1, sizeof *t);
     int there = 0;
     if (!err) err = &own;
@@ -369,21 +519,20 @@ int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
     if (!t) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a run; end other programs");
     t->o = o;
     t->lock = -1;
+    t->written = lg__now();
     lg_batch_init(&t->batch);
     lg_example_init(&t->example);
     int e = start(t, &there, err);
     if (!e && there) e = load(t, &warning, err);
+    if (!e) e = take_back(t, err);
     if (!e) e = rewind_store(t, &warning, err);
     if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);
     if (!e) {
-        t->written = now();
-        e = train(t, warning.text[0] ? warning.text : t->run.remark, done, err);
-        if (t->store && e) {
-            write_rows(t, &second);
-            lg__store_state(t->store, t->number, "failed", err->text, &second);
-        } else if (t->store) {
-            e = lg__store_state(t->store, t->number, *done ? "done" : "stopped", NULL, err);
-        }
+        snprintf(t->note.text, sizeof t->note.text, "%s",
+                 warning.text[0] ? warning.text : t->run.remark);
+        if (t->store) lg__store_wait(t->store, SHORT_WAIT);
+        e = train(t, done, err);
+        e = tell_state(t, e, *done, err);
     }
     close_training(t);
     free(t);

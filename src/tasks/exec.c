@@ -373,7 +373,7 @@ const struct lg__task_row lg__task_exec = {
              "another range of lengths if it takes LENGTHEN_INDEX. A program that fails, or ends\n"
              "too early, is an error.\n"
              "What it writes to its standard error is not read; its standard input is empty.\n",
-         .unit = "as \"length\" says, else tokens",
+         .unit = "own units",
          .sparsity = "as \"sparsity\" says",
          .settings = exec_settings},
     .argument = 1,

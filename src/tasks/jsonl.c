@@ -274,7 +274,7 @@ const struct lg__task_row lg__task_jsonl = {
              "A draw takes the lines whose length, and sparsity if that is asked for, are in its\n"
              "range: stream 0 in the order of the file, other streams in a random order that the\n"
              "seed decides, anew at each pass; after the last line it starts again.\n",
-         .unit = "as \"length\" says, else tokens",
+         .unit = "own units",
          .sparsity = "as \"sparsity\" says",
          .settings = jsonl_settings},
     .argument = 1,

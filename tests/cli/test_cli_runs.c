@@ -102,7 +102,7 @@ static void a_run_from_config_to_table(void **state)
     assert_int_equal(run("", "eval runs/small --ids given --lengths 2,4 --samples 2 --csv"), 0);
     assert_int_equal(count("\n"), 3);
     prints("step,setting,length,unit,sparsity,ids,tokens,samples,exact,");
-    prints("\n20,\"\",4,letters,0,given,10,2,");
+    prints("\n20,\"\",4,\"letters\",0,given,10,2,");
     assert_int_equal(run("", "eval runs/small --vary kind=random,unique --ids given --json"), 0);
     assert_int_equal(count("\"setting\":\"kind=unique\""), 2);
     assert_int_equal(run("", "eval runs/small --ids given --plot -"), 0);

@@ -199,7 +199,7 @@ static void make_up(const char *name, int runs)
                           .seed = i,
                           .steps = 100,
                           .length = 20};
-        assert_int_equal(lg__store_register(s, &r, &number, &err), 0);
+        assert_int_equal(lg__store_register(s, &r, 0, &number, &err), 0);
         if (i % 3 == 0)
             assert_int_equal(lg__store_state(s, number, "failed", "the \"disk\"", &err), 0);
     }
@@ -441,7 +441,7 @@ static void a_run_that_trains_stays(void **state)
                       .positions = "plain, rope",
                       .unit = "symbols",
                       .config = "seed: 1\n"};
-    assert_int_equal(lg__store_register(s, &r, &number, &err), 0);
+    assert_int_equal(lg__store_register(s, &r, 0, &number, &err), 0);
     assert_int_equal(lg__store_state(s, number, "training", NULL, &err), 0);
     lg_store_close(s);
     char arguments[400]; /* the shell that runs the program holds the lock */

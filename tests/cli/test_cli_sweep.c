@@ -354,7 +354,7 @@ static void tables_in_every_form(void **state)
     assert_int_equal(run("", arguments), 0);
     assert_int_equal(count("\n"), 1 + 8 * 3);
     prints("variant,setting,length,unit,sparsity,ids,tokens,seed,exact,");
-    prints("\"positions.ids=plain,train.lr=1e-3\",\"\",3,letters,0,given,8,1,");
+    prints("\"positions.ids=plain,train.lr=1e-3\",\"\",3,\"letters\",0,given,8,1,");
     snprintf(arguments, sizeof arguments, "%s --plot -", where);
     assert_int_equal(run("", arguments), 0);
     prints("length (letters)");

@@ -85,6 +85,7 @@ static void side_by_side_is_one_by_one(void **state)
         sum.right += one.right;
         sum.ids += one.ids;
         sum.ids_right += one.ids_right;
+        sum.text += one.text;
         assert_int_equal(one.first_least, one.first_median);
         assert_int_equal(one.first_least > 0, one.right < one.tokens);
         for (int t = 0; t < 10; t++) sum.first_in[t] += one.first_in[t];

@@ -22,8 +22,8 @@ static int remove_home(void **state)
     return system(command);
 }
 
-/* Trains the task with coupled IDs and a window of its own and the next column. */
-static void train_run(const char *task, const char *steps, const char *folder)
+/* Trains the task with coupled IDs and a window. */
+static void train_run(const char *task, const char *window, const char *steps, const char *folder)
 {
     char name[64];
     const char *sets[] = {name,
@@ -32,7 +32,7 @@ static void train_run(const char *task, const char *steps, const char *folder)
                           "positions.source=delta",
                           "positions.encoding=relative",
                           "positions.span=window",
-                          "positions.window=[0, 1]",
+                          window,
                           "model.width=64",
                           "model.sink=yes",
                           "train.lr=4e-3",
@@ -57,9 +57,11 @@ static lg_probe_result probe(const char *folder, int length, int threads)
     o.keep_first = 0;
     o.threads = threads;
     must(lg_probe(&o, &r, &err), &err);
-    print_message("length %d: %d of %d depend, k %d (90%%: %d) of %d, matter %d (%d), loss %.4f\n",
-                  length, r.dependent, r.predictions, r.k_median, r.k_90, r.tokens_median,
-                  r.matter_median, r.matter_90, r.loss);
+    print_message(
+        "length %d: %d of %d depend, k %d (90%%: %d) of %d, necessary %.2f, matter %d (%d), "
+        "loss %.4f\n",
+        length, r.dependent, r.predictions, r.k_median, r.k_90, r.tokens_median, r.necessary,
+        r.matter_median, r.matter_90, r.loss);
     return r;
 }
 
@@ -78,7 +80,7 @@ static void a_running_parity_needs_two_bits(void **state)
 {
     (void)state;
     const char *folder = in_home("parity");
-    train_run("parity-scratchpad", "train.steps=250", folder);
+    train_run("parity-scratchpad", "positions.window=[0, 1]", "train.steps=250", folder);
     static const int lengths[] = {5, 10, 40};
     for (int i = 0; i < 3; i++) {
         lg_probe_result r = probe(folder, lengths[i], 0);
@@ -88,6 +90,7 @@ static void a_running_parity_needs_two_bits(void **state)
         assert_true(r.tokens_median > lengths[i] && r.tokens_median < 2 * lengths[i] + 2);
         assert_true(r.k_median >= 1 && r.k_median <= 2);
         assert_true(r.k_90 <= 3);
+        assert_true(r.necessary > 0.9);
         assert_true(r.matter_median >= 1 && r.matter_90 <= 4);
     }
 }
@@ -96,13 +99,27 @@ static void a_copied_letter_needs_its_original(void **state)
 {
     (void)state;
     const char *folder = in_home("copy");
-    train_run("copy", "train.steps=300", folder);
+    train_run("copy", "positions.window=[0, 1]", "train.steps=300", folder);
     lg_probe_result r = probe(folder, 10, 0);
     assert_true(r.loss < 0.1);
     assert_true(r.dependent > 60);
     assert_int_equal(r.k_median, 1);
     assert_int_equal(r.k_90, 1);
     assert_int_equal(r.matter_median, 1);
+    assert_true(r.necessary > 0.9);
+}
+
+/* One word of the majority is enough for the right answer, but it is not missed among many. */
+static void a_majority_is_no_single_word(void **state)
+{
+    (void)state;
+    const char *folder = in_home("majority");
+    train_run("majority", "positions.window=[-1, 1]", "train.steps=250", folder);
+    lg_probe_result r = probe(folder, 25, 0);
+    assert_true(r.loss < 0.2);
+    assert_true(r.dependent > 60);
+    assert_true(r.k_90 <= 3);
+    assert_true(r.necessary < 0.5);
 }
 
 /* Neither the threads nor what is asked beside them change anything. */
@@ -167,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_running_parity_needs_two_bits),
         cmocka_unit_test(a_copied_letter_needs_its_original),
+        cmocka_unit_test(a_majority_is_no_single_word),
         cmocka_unit_test(the_same_is_found_again),
         cmocka_unit_test(kept_tokens_are_not_counted),
         cmocka_unit_test(what_cannot_be_is_refused),

@@ -59,8 +59,8 @@ static void write_file(const char *name, const char *text)
 /* To be freed. */
 static char *read_file(const char *name)
 {
-    char *text = lg__file_read(in_home(name));
-    if (!text) fail_msg("%s cannot be read", name);
+    char *text = NULL;
+    if (lg__run_read_file(in_home(name), &text, NULL) || !text) fail_msg("%s cannot be read", name);
     return text;
 }
 

@@ -92,7 +92,7 @@ static int64_t add_run(lg_store *s, const char *id, const char *folder)
     lg_store_run r = run_of(id, folder);
     lg_error err = {0};
     int64_t number = 0;
-    must(lg__store_register(s, &r, &number, &err), &err);
+    must(lg__store_register(s, &r, 0, &number, &err), &err);
     return number;
 }
 
@@ -543,7 +543,8 @@ static const char *const version_1[] = {
     "  length INTEGER NOT NULL, sparsity INTEGER NOT NULL, PRIMARY KEY(run, step)) WITHOUT ROWID;"
     "CREATE TABLE evals("
     "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
-    "  setting TEXT NOT NULL, length INTEGER NOT NULL, sparsity INTEGER NOT NULL,"
+    "  setting TEXT NOT NULL, data TEXT NOT NULL, length INTEGER NOT NULL,"
+    "  sparsity INTEGER NOT NULL,"
     "  predicted INTEGER NOT NULL, samples INTEGER NOT NULL, exact INTEGER NOT NULL,"
     "  tokens REAL NOT NULL, answer_tokens INTEGER NOT NULL, tokens_right INTEGER NOT NULL,"
     "  ids INTEGER NOT NULL, ids_right INTEGER NOT NULL, first_least INTEGER NOT NULL,"
@@ -552,7 +553,7 @@ static const char *const version_1[] = {
     "  taught_tokens_right INTEGER NOT NULL, taught_ids INTEGER NOT NULL,"
     "  taught_ids_right INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,"
     "  seconds REAL NOT NULL, machine TEXT NOT NULL, created REAL NOT NULL,"
-    "  PRIMARY KEY(run, step, setting, sparsity, predicted, length, samples)) WITHOUT ROWID;",
+    "  PRIMARY KEY(run, step, setting, data, sparsity, predicted, length, samples)) WITHOUT ROWID;",
 };
 
 static void look_at_old_run(void *context, const lg_store_run *r)
@@ -575,12 +576,13 @@ static void a_store_of_version_1_is_brought_up(void **state)
     int runs = 0;
     must(lg__store_migrate(file, version_1, 1, &err), &err);
     assert_int_equal(
-        run_sql(file, "INSERT INTO runs VALUES(7, '00000000000000aa', '/x', 'done', '', 'copy', '',"
-                      " 'letters', '', 'lengthen 0.1.0, avx2, 2 cores, here', 5, 9, 9, 100, 1, 5,"
-                      " 0, 1.5, 2.5);"
-                      "INSERT INTO metrics VALUES(7, 1, 0.5, 0, 1, 0, 1e-3, 40, 0.1, 5, 0);"
-                      "INSERT INTO evals VALUES(7, 9, '', 5, 0, 0, 10, 9, 11, 60, 59, 0, 0, 1, 1,"
-                      " '1 0 0 0 0 0 0 0 0 0', 10, 9, 60, 59, 0, 0, 0.5, 0.9, 0.25, '', 1.5);"),
+        run_sql(file,
+                "INSERT INTO runs VALUES(7, '00000000000000aa', '/x', 'done', '', 'copy', '',"
+                " 'letters', '', 'lengthen 0.1.0, avx2, 2 cores, here', 5, 9, 9, 100, 1, 5,"
+                " 0, 1.5, 2.5);"
+                "INSERT INTO metrics VALUES(7, 1, 0.5, 0, 1, 0, 1e-3, 40, 0.1, 5, 0);"
+                "INSERT INTO evals VALUES(7, 9, '', '', 5, 0, 0, 10, 9, 11, 60, 59, 0, 0, 1, 1,"
+                " '1 0 0 0 0 0 0 0 0 0', 10, 9, 60, 59, 0, 0, 0.5, 0.9, 0.25, '', 1.5);"),
         SQLITE_OK);
     lg_store *s = open_store("old.db");
     must(lg_store_runs(s, look_at_old_run, &runs, &err), &err);
@@ -619,7 +621,7 @@ static void write_many(const char *id)
     int64_t number;
     lg_store_run r = run_of(id, "/x");
     lg_store *s = lg_store_open(in_home("both.db"), 1, &err);
-    int e = s ? lg__store_register(s, &r, &number, &err) : -1;
+    int e = s ? lg__store_register(s, &r, 0, &number, &err) : -1;
     for (int i = 1; i <= TRANSACTIONS && !e; i++) e = add_steps(s, number, i, i, 0, &err);
     lg_store_close(s);
     if (e) fprintf(stderr, "%s\n", err.text);
@@ -712,7 +714,7 @@ static int fill_limited(const char *file, rlim_t size, lg_error *err)
     lg_store *s = lg_store_open(file, 1, err);
     lg_store_run r = run_of("aaaa000000000001", "/x/one");
     int64_t number;
-    if (!s || lg__store_register(s, &r, &number, err)) return -1;
+    if (!s || lg__store_register(s, &r, 0, &number, err)) return -1;
     if (setrlimit(RLIMIT_FSIZE, &limit)) return -1;
     int rows = write_until_full(s, number, err);
     lg_store_close(s);
@@ -770,7 +772,7 @@ static int fill_small_disk(const char *folder)
     lg_store *s = lg_store_open(file, 1, &err);
     lg_store_run r = run_of("aaaa000000000001", "/x/one");
     int64_t number;
-    if (!s || lg__store_register(s, &r, &number, &err)) return 1;
+    if (!s || lg__store_register(s, &r, 0, &number, &err)) return 1;
     int rows = write_until_full(s, number, &err);
     if (rows < 0 || !strstr(err.text, file) || !strstr(err.text, "make room on the disk")) {
         fprintf(stderr, "%d rows, %s\n", rows, err.text);

@@ -387,7 +387,7 @@ static int64_t put_run(lg_store *s, const char *folder, int number, int64_t seed
                       .least = 1,
                       .length = 5,
                       .sparsity = 4};
-    must(lg__store_register(s, &r, &row, &err), &err);
+    must(lg__store_register(s, &r, 0, &row, &err), &err);
     must(lg__store_state(s, row, state, NULL, &err), &err);
     return row;
 }

@@ -1,0 +1,60 @@
+/* common.c: the small things that several commands need. */
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "lengthen.h"
+
+const char *lg_cli_store(const char *option)
+{
+    const char *named = getenv("LENGTHEN_STORE");
+    return option ? option : named && *named ? named : "lengthen.db";
+}
+
+const char *lg_cli_nearest(const char *word, const char *const *names, int n)
+{
+    int at = lg_nearest(word, names, n);
+    return at < 0 ? NULL : names[at];
+}
+
+double lg_cli_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double lg_cli_share(int64_t part, int64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+volatile sig_atomic_t lg_cli_interrupted;
+
+static void interrupt(int signal_number)
+{
+    lg_cli_interrupted = 1;
+    signal(signal_number, SIG_DFL); /* the next one stops at once */
+}
+
+void lg_cli_catch_interrupts(int on)
+{
+    signal(SIGINT, on ? interrupt : SIG_DFL);
+    signal(SIGTERM, on ? interrupt : SIG_DFL);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+void lg_cli_remove_folder(const char *folder)
+{
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
