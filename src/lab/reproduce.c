@@ -65,6 +65,7 @@ static int take_cells(struct taking *t, lg_store *store, struct lg__row *rows)
                             .length = c->length,
                             .sparsity = c->sparsity,
                             .predicted = c->predicted};
+        snprintf(cell.data, sizeof cell.data, "%s", v->data);
         e = lg__store_get_cell(store, t->number, &cell, v->samples, 1, &found, t->err);
         if (!e && !found)
             e = lg__fail(t->err, LG_ERROR_SYSTEM,

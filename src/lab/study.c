@@ -98,6 +98,7 @@ static int open_variant(struct lg__study_variant *v, const char *const *sets, in
         v->length = c.length[1];
         v->sparsity = c.sparsity[1];
         v->seed = c.seed;
+        lg__run_sum_data(c.task, v->data);
         snprintf(v->unit, sizeof v->unit, "%s", lg_task_get_shape(task)->info->unit);
         lg_task_free(task);
     }

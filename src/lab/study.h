@@ -18,7 +18,7 @@ struct lg__study_variant {
     int count;
     int samples, least, length, sparsity; /* of a cell; shortest, longest, densest of training */
     int64_t seed;
-    char unit[64];
+    char unit[64], data[20]; /* data: as in lg_run_cell */
 };
 
 struct lg__study_run {

@@ -125,6 +125,13 @@ static int is_plain(void *context, const char *name)
     return strstr(name, "plain") != NULL;
 }
 
+static int is_none(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+    return 0;
+}
+
 static void a_scale_sets_and_replaces(void **state)
 {
     (void)state;
@@ -154,6 +161,11 @@ static void a_scale_sets_and_replaces(void **state)
     assert_string_equal(p.runs[1].name, "method=plain,seed=2");
     assert_true(has_set(&p, 1, "seed=2") && has_set(&p, 1, "positions.ids=plain"));
     lg__sweep_clear(&p);
+    o.wanted = is_none;
+    o.jobs = 2;
+    int failed, left;
+    must(lg_sweep(&o, NULL, NULL, &failed, &left, &err), &err);
+    assert_true(!failed && !left);
 }
 
 static void wrong_scales_and_experiments_are_refused(void **state)
