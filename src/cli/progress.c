@@ -117,7 +117,7 @@ int lg_cli_progress_watch(void *context, const lg_sweep_run *r)
         q->last = lg_cli_now();
         show_line(q);
     }
-    return !lg_cli_interrupted && (!q->until || lg_cli_now() < q->until);
+    return !lg_cli_interrupted && (q->until <= 0 || lg_cli_now() < q->until);
 }
 
 int lg_cli_progress_end(struct lg_cli_progress *q, const char *command, int left)
