@@ -171,14 +171,6 @@ static const char *machine(char line[200])
     return line;
 }
 
-void lg__store_build(const char *line, char commit[64], char compiler[64])
-{
-    char ignored[64];
-    if (sscanf(line, "lengthen %63s (%63[^,], %63[^)])", ignored, commit, compiler) == 3) return;
-    snprintf(commit, 64, "unknown"); /* a line of version 1 of the store */
-    snprintf(compiler, 64, "unknown");
-}
-
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 /* The number in the file's head that says whose it is: "leng". */

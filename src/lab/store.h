@@ -30,9 +30,6 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
                        int *found, lg_error *err);
 
-/* The commit and the compiler in the line of lg_store_run.machine; "unknown" where it has none. */
-void lg__store_build(const char *line, char commit[64], char compiler[64]);
-
 /* For tests: the process is killed (SIGKILL) before the n-th commit from now, 0 is the next. n < 0:
  * it is not. */
 void lg__store_kill_at(int n);

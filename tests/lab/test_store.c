@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "lab/store.h"
+#include "lab/study.h"
 
 static char home[64];
 
@@ -564,7 +565,7 @@ static void look_at_old_run(void *context, const lg_store_run *r)
     assert_string_equal(r->machine, "lengthen 0.1.0, avx2, 2 cores, here");
     assert_string_equal(r->kernels, "");
     assert_true(r->seconds == 0 && r->seed == 5 && r->updated == 2.5);
-    lg__store_build(r->machine, commit, compiler);
+    lg__journal_build(r->machine, commit, compiler);
     assert_string_equal(commit, "unknown");
 }
 
