@@ -466,6 +466,10 @@ int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg
 /* ---- The machine ------------------------------------------------------------------ */
 
 const char *lg_version(void);
+/* Of the build: the first 12 digits of git's commit, with "-dirty" where the sources differ from
+ * it, or "unknown"; "gcc 12.2.0". */
+const char *lg_commit(void);
+const char *lg_compiler(void);
 /* The kernels in use: "avx512", "avx2", "c" or "naive". The environment variable
  * LENGTHEN_ISA chooses another that this CPU can run, read at first use. */
 const char *lg_isa(void);

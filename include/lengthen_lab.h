@@ -223,10 +223,13 @@ typedef struct lg_store_run {
     const char *positions; /* in a few words: "coupled, delta, relative, window" */
     const char *unit;      /* of length */
     const char *config;    /* resolved, as YAML */
-    const char *machine;   /* "lengthen 0.1.0, avx2, 2 cores, HOST" */
+    const char *machine;   /* "lengthen 0.1.0 (COMMIT, gcc 12.2.0), avx2, 2 cores, HOST" */
+    const char *kernels;   /* that trained it: "avx2-1"; "avx2-1+c-1": it was resumed with others;
+                              "": not known */
     int64_t seed, step, steps, parameters;
     int least, length, sparsity; /* the shortest, longest and densest examples of training */
     double created, updated;     /* seconds since 1970 */
+    double seconds;              /* that training and evaluating took so far */
 } lg_store_run;
 typedef void lg_store_each(void *context, const lg_store_run *r);
 
@@ -245,16 +248,22 @@ int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
 
 /* ---- Sweeps -------------------------------------------------------------------------------- */
 
+/* Whether a run is wanted. */
+typedef int lg_sweep_choice(void *context, const char *name);
+
 /* Many runs over a base config (docs/CONFIG.md, "Sweeps"), each trained and evaluated in a process
  * of its own, made by fork(): the caller has no other threads meanwhile. */
 typedef struct lg_sweep_options {
     const char *file;        /* YAML */
+    const char *scale;       /* one of its scales; NULL or "desk": the file as it is */
     const char *const *sets; /* [set_count] "key=value" for every run, after the base config */
     int set_count;
     const char *folder; /* each run is a folder in it */
     const char *store;
-    int jobs;    /* processes at once; 0: 1 */
-    int threads; /* of each; 0: the cores shared out among the jobs */
+    int jobs;                /* processes at once; 0: 1 */
+    int threads;             /* of each; 0: the cores shared out among the jobs */
+    lg_sweep_choice *wanted; /* runs that are not are left out; NULL: all are */
+    void *wanted_context;
 } lg_sweep_options;
 
 typedef struct lg_sweep_run {
@@ -299,6 +308,66 @@ typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);
  * at lives until the callback returns. */
 int lg_sweep_cells(const lg_sweep_options *o, lg_sweep_table *each, void *context, lg_error *err);
 
+/* ---- Experiments ------------------------------------------------------------------------------ */
+
+/* A sweep's file with the key `experiment` (docs/CONFIG.md, "Experiments"): a question, the runs that
+ * answer it, what is drawn of their rows, and what must hold. */
+
+/* What must hold, and what was found. */
+typedef struct lg_check {
+    int index, count;    /* this one, from 0, of how many */
+    const char *text;    /* "more {method: coupled} than {method: plain} by 0.3" */
+    const char *numbers; /* "1.000 (3 cells) - 0.120 (3 cells) = 0.880" */
+    int holds;           /* 1: yes, 0: no, -1: there are no cells for it, at this scale or yet */
+    double value;        /* the difference, the mean, or Kendall's tau-b */
+} lg_check;
+typedef void lg_check_told(void *context, const lg_check *c);
+/* missing: why it was not drawn, or NULL. */
+typedef void lg_figure_told(void *context, const char *file, const char *missing);
+typedef void lg_note_told(void *context, const char *sentence);
+
+typedef struct lg_reproduce_options {
+    const char *name;        /* of the experiment: its file is EXPERIMENTS/NAME.yaml */
+    const char *experiments; /* folder of the files */
+    const char *scale;       /* NULL or "desk": the file as it is */
+    const char *results;     /* its rows, figures and run.json go to RESULTS/NAME, */
+    const char *folder;      /* at another scale to FOLDER/NAME; the runs to FOLDER/NAME/RUN */
+    const char *store;
+    const char *only;       /* the name of one of its runs; NULL: all */
+    int jobs, threads;      /* as in lg_sweep_options */
+    lg_sweep_watch *watch;  /* of the runs that are made now; NULL: nobody */
+    lg_check_told *check;   /* or NULL, as the next two */
+    lg_figure_told *figure; /* after each */
+    lg_note_told *note;     /* something that the user should know */
+    void *context;          /* of all */
+} lg_reproduce_options;
+
+typedef struct lg_experiment {
+    const char *name, *file;
+    const char *question, *expected; /* from the file's first line: "# question Expected: .." */
+    const char *words;               /* what is documented, what is reconstructed */
+    const char *folder;              /* of its rows */
+    double budget;                   /* minutes of this machine, at the scale desk */
+    int runs, done;                  /* done: all rows of the run are there */
+    double hours;                    /* that the runs took whose rows are there */
+    double minutes_left;             /* from these; without any: the budget */
+} lg_experiment;
+typedef void lg_experiment_told(void *context, const lg_experiment *x);
+/* The experiments in a folder by name, at a scale, with their state; o->name: that one alone. What
+ * is pointed at lives until the callback returns. */
+int lg_experiments(const lg_reproduce_options *o, lg_experiment_told *each, void *context,
+                   lg_error *err);
+
+typedef struct lg_reproduce_result {
+    int runs, done;          /* in all; those whose rows are there now */
+    int failed, left;        /* of those that were to be made */
+    int held, broken, empty; /* checks that hold, that do not, that have no cells */
+} lg_reproduce_result;
+/* Makes the runs whose rows are not all there, as lg_sweep does; the rows of each are put into
+ * evals.csv, and what is said of it into run.json, as soon as it is done. Then draws, if gnuplot is
+ * there, and checks. A damaged evals.csv or run.json is refused and left as it is. */
+int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error *err);
+
 /* ---- Figures -------------------------------------------------------------------------------- */
 
 typedef struct lg_curve {
@@ -313,6 +382,7 @@ typedef struct lg_figure {
     const lg_curve *curves;
     int count;
     double trained_low, trained_high; /* of x, shaded; both 0: not shown */
+    const char *caption;              /* a sentence or two below it; NULL: none */
 } lg_figure;
 
 /* Whether such a figure could be written (its ending is .svg or .png, gnuplot is installed, the

@@ -1,11 +1,22 @@
 /* machine.c: what build this is and how many cores this process may use. */
 #include <errno.h>
+#include <lg_commit.h> /* made by CMake */
 #include <sched.h>
 #include <unistd.h>
 
 #include "lengthen.h"
 
 const char *lg_version(void) { return LG_VERSION; }
+const char *lg_commit(void) { return LG_COMMIT; }
+
+const char *lg_compiler(void)
+{
+#ifdef __clang__
+    return "clang " __clang_version__;
+#else
+    return "gcc " __VERSION__;
+#endif
+}
 
 int lg_cores(void)
 {

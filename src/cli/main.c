@@ -20,6 +20,8 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_generate_help, lg_cmd_generate},
     {LG_CLI_RUN, "sweep", "many runs over a config: trained, evaluated, in one table",
      lg_cmd_sweep_help, lg_cmd_sweep},
+    {LG_CLI_RUN, "reproduce", "an experiment to its rows, figures and checks",
+     lg_cmd_reproduce_help, lg_cmd_reproduce},
     {LG_CLI_RUN, "runs", "list, show, compare and delete the runs in the store", lg_cmd_runs_help,
      lg_cmd_runs},
     {LG_CLI_LOOK, "tasks", "the tasks: formats, settings, examples", lg_cmd_tasks_help,
@@ -109,7 +111,7 @@ static int run(int argc, char **argv)
         return LG_EXIT_DONE;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lengthen %s\n", lg_version());
+        printf("lengthen %s\ncommit %s, %s\n", lg_version(), lg_commit(), lg_compiler());
         return LG_EXIT_DONE;
     }
     int asks = strcmp(argv[1], "help") == 0; /* lengthen help COMMAND */

@@ -78,11 +78,11 @@ const char *lg_cli_ago(double then, char *text, int size)
 /* One block holds all words; r points into it. */
 void lg_cli_run_copy(struct lg_cli_run *to, const lg_store_run *r)
 {
-    const char *words[] = {r->id,        r->folder, r->state,  r->error,  r->task,
-                           r->positions, r->unit,   r->config, r->machine};
-    const char **to_words[] = {&to->r.id,    &to->r.folder, &to->r.state,
-                               &to->r.error, &to->r.task,   &to->r.positions,
-                               &to->r.unit,  &to->r.config, &to->r.machine};
+    const char *words[] = {r->id,        r->folder, r->state,  r->error,   r->task,
+                           r->positions, r->unit,   r->config, r->machine, r->kernels};
+    const char **to_words[] = {&to->r.id,      &to->r.folder,    &to->r.state, &to->r.error,
+                               &to->r.task,    &to->r.positions, &to->r.unit,  &to->r.config,
+                               &to->r.machine, &to->r.kernels};
     enum { WORDS = sizeof words / sizeof *words };
     size_t size = 0, used = 0;
     for (int i = 0; i < WORDS; i++) size += strlen(words[i]) + 1;
@@ -153,11 +153,12 @@ void lg_cli_run_json(const lg_store_run *r)
     json_word("state", r->state);
     json_word("error", r->error);
     json_word("machine", r->machine);
+    json_word("kernels", r->kernels);
     json_word("unit", r->unit);
     printf(",\"seed\":%lld,\"step\":%lld,\"steps\":%lld,\"parameters\":%lld,\"length\":%d,"
-           "\"sparsity\":%d,\"created\":%.3f,\"updated\":%.3f",
+           "\"sparsity\":%d,\"created\":%.3f,\"updated\":%.3f,\"seconds\":%.3f",
            (long long)r->seed, (long long)r->step, (long long)r->steps, (long long)r->parameters,
-           r->length, r->sparsity, r->created, r->updated);
+           r->length, r->sparsity, r->created, r->updated, r->seconds);
 }
 
 /* ---- Cells ------------------------------------------------------------------------------ */

@@ -154,6 +154,10 @@ static void print_words(const lg_store_run *r)
     printf("  seed        %lld\n", (long long)r->seed);
     printf("  parameters  %lld\n", (long long)r->parameters);
     printf("  machine     %s\n", r->machine);
+    printf("  kernels     %s%s\n", *r->kernels ? r->kernels : "unknown",
+           strchr(r->kernels, '+') && strncmp(r->kernels, "unknown", 7) != 0
+               ? " (resumed with others)"
+               : "");
     print_time("created", r->created);
     print_time("updated", r->updated);
 }

@@ -1,14 +1,13 @@
 /* sweep.c: `lengthen sweep`: many runs over a config, and one table of them all. Ctrl-C once saves
  * a checkpoint of each run and stops; twice stops at once. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "cli/sweep_cells.h"
 
 const char lg_cmd_sweep_help[] =
@@ -30,7 +29,9 @@ const char lg_cmd_sweep_help[] =
     "\n"
     "  --jobs N              runs at once, each in a process of its own (1)\n"
     "  --set KEY=VALUE       another value than the config's, for every run\n"
-    "  --out DIR             the folder of the runs (runs/NAME of the sweep's file)\n"
+    "  --scale NAME          one of the file's scales (desk: the file as it is)\n"
+    "  --out DIR             the folder of the runs (runs/NAME of the sweep's file, with a\n"
+    "                        scale runs/NAME-SCALE)\n"
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N           threads of each run (the cores, shared out among the jobs)\n"
     "  --table               train nothing: the table of what is in the store\n"
@@ -42,14 +43,7 @@ const char lg_cmd_sweep_help[] =
     "  lengthen sweep experiments/sweep.yaml --jobs 2\n"
     "  lengthen sweep experiments/sweep.yaml --table --plot sweep.svg\n";
 
-enum { MOST_SETS = 64, LINE = 1000 };
-
-/* What is shown of a run. */
-struct shown {
-    char *name, *error;
-    char state; /* the first letter of its state; 0: not told yet */
-    int64_t step, steps, first;
-};
+enum { MOST_SETS = 64 };
 
 struct request {
     lg_sweep_options o;
@@ -57,123 +51,20 @@ struct request {
     char folder[1024];
     int table;
     struct lg_cli_sweep cells;
-    /* Progress. */
-    struct shown *runs;
-    int count, told, terminal;
-    double start, last;
+    struct lg_cli_progress progress;
 };
-
-/* ---- Progress ----------------------------------------------------------------------------- */
-
-static int in_state(const struct request *q, const char *letters)
-{
-    int n = 0;
-    for (int i = 0; i < q->count; i++)
-        n += q->runs[i].state && strchr(letters, q->runs[i].state) != NULL;
-    return n;
-}
-
-/* From the steps that were made so far; -1: none. */
-static double seconds_left(const struct request *q)
-{
-    int64_t made = 0, left = 0;
-    for (int i = 0; i < q->count; i++) {
-        const struct shown *r = &q->runs[i];
-        made += r->step - r->first;
-        if (r->state == 'w' || r->state == 't') left += r->steps - r->step;
-    }
-    return made > 0 ? (lg_cli_now() - q->start) / (double)made * (double)left : -1;
-}
-
-/* The states of all runs in one line, no wider than the terminal. */
-static void show_line(const struct request *q)
-{
-    char line[LINE];
-    struct winsize size;
-    int n, running = in_state(q, "te"), failed = in_state(q, "f"), shown = 0;
-    int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-    double left = seconds_left(q);
-    n = snprintf(line, sizeof line, "%d of %d done, ", in_state(q, "d"), q->count);
-    if (failed) n += snprintf(line + n, sizeof line - (size_t)n, "%d failed, ", failed);
-    if (left >= 0) n += snprintf(line + n, sizeof line - (size_t)n, "%.0f s left, ", left);
-    n += snprintf(line + n, sizeof line - (size_t)n, "%d running", running);
-    for (int i = 0; i < q->count && n < LINE - 100; i++) {
-        const struct shown *r = &q->runs[i];
-        if (r->state != 't' && r->state != 'e') continue;
-        n += snprintf(line + n, sizeof line - (size_t)n, "%s", shown++ ? ", " : ": ");
-        n += snprintf(line + n, sizeof line - (size_t)n, "%.60s ", r->name);
-        if (r->state == 'e')
-            n += snprintf(line + n, sizeof line - (size_t)n, "evaluating");
-        else
-            n += snprintf(line + n, sizeof line - (size_t)n, "step %lld of %lld",
-                          (long long)r->step, (long long)r->steps);
-    }
-    if (n >= width) n = width - 1;
-    while (n > 0 && ((unsigned char)line[n] & 0xc0) == 0x80) n--; /* not within a character */
-    fprintf(stderr, "\r\033[K%.*s", n, line);
-}
-
-/* A line when a run begins and when it ends. */
-static void show_change(const struct request *q, const lg_sweep_run *r)
-{
-    const char *what = *r->state == 't'   ? "begins"
-                       : *r->state == 'd' ? "is done"
-                       : *r->state == 'f' ? "failed"
-                       : *r->state == 'w' ? "has stopped"
-                                          : NULL;
-    if (!what || (q->terminal && *r->state != 'f')) return;
-    fprintf(stderr, "%srun %d of %d %s: %s%s%s\n", q->terminal ? "\r\033[K" : "", r->index + 1,
-            r->count, what, r->name, *r->error ? ": " : "", r->error);
-}
-
-static void show_start(struct request *q)
-{
-    int done = in_state(q, "d");
-    q->start = lg_cli_now();
-    fprintf(stderr, "%d runs", q->count);
-    if (done) fprintf(stderr, ", %d done already", done);
-    fprintf(stderr, "; they go into %s and %s\n", q->o.folder, q->o.store);
-}
-
-static int watch(void *context, const lg_sweep_run *r)
-{
-    struct request *q = context;
-    if (!q->runs) {
-        q->runs = calloc((size_t)r->count, sizeof *q->runs);
-        if (!q->runs) return 0;
-        q->count = r->count;
-        lg_cli_catch_interrupts(1); /* before, there is nothing to save */
-    }
-    struct shown *s = &q->runs[r->index];
-    int changed = s->state && s->state != *r->state;
-    if (!s->state) {
-        s->name = strdup(r->name);
-        s->first = r->step;
-        if (!s->name) return 0;
-        if (++q->told == q->count) q->start = -1;
-    }
-    s->state = *r->state;
-    s->step = r->step;
-    s->steps = r->steps;
-    if (*r->error && !s->error) s->error = strdup(r->error);
-    if (q->start < 0) show_start(q);
-    if (changed) show_change(q, r);
-    if (q->terminal && q->told == q->count && (changed || lg_cli_now() - q->last > 0.2)) {
-        q->last = lg_cli_now();
-        show_line(q);
-    }
-    return !lg_cli_interrupted;
-}
 
 /* ---- The command ------------------------------------------------------------------------- */
 
-/* runs/NAME, where NAME is the file's without folder and ending. */
+/* runs/NAME or runs/NAME-SCALE, where NAME is the file's without folder and ending. */
 static void own_folder(struct request *q)
 {
     const char *name = strrchr(q->o.file, '/') ? strrchr(q->o.file, '/') + 1 : q->o.file;
     const char *dot = strrchr(name, '.');
-    snprintf(q->folder, sizeof q->folder, "runs/%.*s", dot ? (int)(dot - name) : (int)strlen(name),
-             name);
+    int scaled = q->o.scale && strcmp(q->o.scale, "desk") != 0;
+    snprintf(q->folder, sizeof q->folder, "runs/%.*s%s%s",
+             dot ? (int)(dot - name) : (int)strlen(name), name, scaled ? "-" : "",
+             scaled ? q->o.scale : "");
     q->o.folder = q->folder;
 }
 
@@ -193,6 +84,7 @@ static int read_option(struct request *q, int c)
     case 'j': return read_number("--jobs", &q->o.jobs);
     case 'n': return read_number("--threads", &q->o.threads);
     case 'o': q->o.folder = optarg; return -1;
+    case 'c': q->o.scale = optarg; return -1;
     case 'S': q->o.store = optarg; return -1;
     case 't': q->table = 1; return -1;
     case 'p': q->plot = optarg; return -1;
@@ -212,12 +104,17 @@ static int read_option(struct request *q, int c)
 
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"jobs", required_argument, NULL, 'j'}, {"set", required_argument, NULL, 's'},
-        {"out", required_argument, NULL, 'o'},  {"store", required_argument, NULL, 'S'},
-        {"table", no_argument, NULL, 't'},      {"threads", required_argument, NULL, 'n'},
-        {"json", no_argument, NULL, 'J'},       {"plot", required_argument, NULL, 'p'},
-        {"csv", no_argument, NULL, 'C'},        {0}};
+    static const struct option known[] = {{"jobs", required_argument, NULL, 'j'},
+                                          {"set", required_argument, NULL, 's'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"store", required_argument, NULL, 'S'},
+                                          {"table", no_argument, NULL, 't'},
+                                          {"threads", required_argument, NULL, 'n'},
+                                          {"json", no_argument, NULL, 'J'},
+                                          {"plot", required_argument, NULL, 'p'},
+                                          {"csv", no_argument, NULL, 'C'},
+                                          {"scale", required_argument, NULL, 'c'},
+                                          {0}};
     int code = -1;
     opterr = 0;
     optind = 1;
@@ -251,20 +148,11 @@ static int train(struct request *q, int *stopped)
 {
     lg_error err = {0};
     int failed, left;
-    int code = lg_sweep(&q->o, watch, q, &failed, &left, &err);
-    lg_cli_catch_interrupts(0);
-    if (q->terminal && q->told) fputs("\r\033[K", stderr);
-    *stopped = code || lg_cli_interrupted;
+    q->progress.folder = q->o.folder;
+    q->progress.store = q->o.store;
+    int code = lg_sweep(&q->o, lg_cli_progress_watch, &q->progress, &failed, &left, &err);
+    *stopped = lg_cli_progress_end(&q->progress, "sweep", left) || code;
     if (code) return failed_call(code, &err);
-    if (left)
-        fprintf(stderr,
-                "Stopped; what was begun is saved, and %d of %d runs are left. To go on, the same "
-                "command.\n",
-                left, q->count);
-    for (int i = 0; i < q->count && failed; i++)
-        if (q->runs[i].error)
-            fprintf(stderr, "lengthen sweep: run %s failed: %s\n", q->runs[i].name,
-                    q->runs[i].error);
     return failed || left ? LG_EXIT_FAILED : LG_EXIT_DONE;
 }
 
@@ -305,15 +193,10 @@ int lg_cmd_sweep(int argc, char **argv)
 {
     struct request *q = calloc(1, sizeof *q);
     if (!q) return LG_EXIT_FAILED;
-    q->terminal = isatty(STDERR_FILENO);
     int code = read_options(q, argc, argv);
     if (code < 0) code = sweep(q);
-    for (int i = 0; i < q->count; i++) {
-        free(q->runs[i].name);
-        free(q->runs[i].error);
-    }
+    lg_cli_progress_clear(&q->progress);
     lg_cli_sweep_clear(&q->cells);
-    free(q->runs);
     free(q);
     return code;
 }

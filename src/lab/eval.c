@@ -176,17 +176,15 @@ static int name_cells(const lg_eval_options *o, const char *setting, char *name,
     return lg__fail(err, LG_ERROR_ARGUMENT, "\"%.60s..\" is too long; take a shorter name", name);
 }
 
-/* A checksum of the file of examples, which may be another one tomorrow; "" of other tasks. */
-static void sum_data(struct grid *g)
+void lg__run_sum_data(const char *task, char data[20])
 {
-    const char *name = g->o->task ? g->o->task : g->run->config.task;
     uint64_t sum = 14695981039346656037u; /* FNV-1a */
-    g->data[0] = 0;
-    if (strncmp(name, "jsonl:", 6) != 0) return;
-    FILE *f = fopen(name + 6, "rb");
+    data[0] = 0;
+    if (strncmp(task, "jsonl:", 6) != 0) return;
+    FILE *f = fopen(task + 6, "rb");
     for (int c; f && (c = getc(f)) != EOF;) sum = (sum ^ (unsigned char)c) * 1099511628211u;
     if (f) fclose(f);
-    snprintf(g->data, sizeof g->data, "%016llx", (unsigned long long)sum);
+    snprintf(data, 20, "%016llx", (unsigned long long)sum);
 }
 
 /* The grid of every setting: checks them, or makes them. */
@@ -194,7 +192,7 @@ static int run_settings(struct grid *g, int check, lg_error *err)
 {
     const lg_eval_options *o = g->o;
     int count = o->setting_count ? o->setting_count : 1, own = !o->setting_count && !o->task, e = 0;
-    if (!check) sum_data(g);
+    if (!check) lg__run_sum_data(o->task ? o->task : g->run->config.task, g->data);
     for (int i = 0; i < count && !e; i++) {
         const char *setting = o->setting_count ? o->settings[i] : NULL;
         char name[sizeof((lg_run_cell *)0)->setting];

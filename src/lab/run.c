@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "engine/kernels.h"
 #include "lab/checkpoint.h"
 #include "lab/store.h"
 
@@ -86,8 +87,7 @@ static void first_difference(const char *a, const char *b, char *line, size_t si
     snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
 }
 
-/* The folder and those it lies in. */
-static int make_folders(const char *folder, lg_error *err)
+int lg__run_make_folders(const char *folder, lg_error *err)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s", folder);
@@ -263,7 +263,7 @@ static int lock_folder(const char *folder, int *lock, lg_error *err)
 int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int *there, int *lock,
                          lg_error *err)
 {
-    int e = make_folders(folder, err);
+    int e = lg__run_make_folders(folder, err);
     if (!e) e = lock_folder(folder, lock, err);
     /* Once more: another process may have made the run while nobody had the lock. */
     if (!e) e = lg__run_check_folder(r, folder, resume, there, err);
@@ -306,6 +306,7 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
+    lg__run_kernels(r->kernels);
     for (int l = 0; l < r->model_config.levels; l++)
         r->predicts |= r->model_config.id_classes[l] > 0;
     r->model = lg_model_new(&r->model_config, err);
@@ -324,6 +325,17 @@ int lg__run_note_step(const char *note, int64_t *step, int *enough, lg_error *er
                         note);
     *step = n;
     return 0;
+}
+
+void lg__run_kernels(char kernels[LG__RUN_KERNELS])
+{
+    snprintf(kernels, LG__RUN_KERNELS, "%s-%d", lg_isa(), (int)LG__KERNELS_VERSION);
+}
+
+void lg__run_note_kernels(const char *note, char kernels[LG__RUN_KERNELS])
+{
+    const char *at = strstr(note, " kernels ");
+    if (!at || sscanf(at, " kernels %127s", kernels) != 1) kernels[0] = 0;
 }
 
 int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning, lg_error *err)
@@ -346,6 +358,7 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning
     if (!e) e = lg__checkpoint_load(path, r->model, NULL, &note, warning ? warning : &ignored, err);
     if (!e) e = lg__run_note_step(note, &r->step, &r->done, err);
     r->done |= r->step >= r->options.steps;
+    if (!e) lg__run_note_kernels(note, r->kernels);
     free(note);
     return e;
 }
@@ -386,6 +399,7 @@ int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, i
                         .positions = positions,
                         .unit = lg_task_get_shape(r->task)->info->unit,
                         .config = text,
+                        .kernels = r->kernels,
                         .seed = r->config.seed,
                         .steps = r->options.steps,
                         .parameters = lg_model_param_total(r->model),

@@ -10,6 +10,7 @@ enum { LG__STREAM_TRAIN = 1, LG__STREAM_IDS, LG__STREAM_TEST, LG__STREAM_STOP };
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 enum { LG__RUN_ID = 17 };                 /* letters of a run's ID, with the 0 */
+enum { LG__RUN_KERNELS = 128 };
 
 struct lg__run {
     struct lg__config config;
@@ -22,7 +23,8 @@ struct lg__run {
     int predicts; /* whether it has heads that predict IDs */
     int64_t step; /* of the weights; and whether they are the last ones */
     int done;
-    char remark[512]; /* what the user should know of this config, or "" */
+    char kernels[LG__RUN_KERNELS]; /* as in lg_store_run; of a run that is new: those in use */
+    char remark[512];              /* what the user should know of this config, or "" */
 };
 
 /* Starts from {0}. The config is read, and everything is made but for the weights. */
@@ -33,6 +35,10 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning
 void lg__run_close(struct lg__run *r);
 /* The step of a checkpoint, with which its note begins, and whether the run stopped early there. */
 int lg__run_note_step(const char *note, int64_t *step, int *enough, lg_error *err);
+
+/* The kernels in use, "avx2-1"; those of a checkpoint, "" if its note does not say. */
+void lg__run_kernels(char kernels[LG__RUN_KERNELS]);
+void lg__run_note_kernels(const char *note, char kernels[LG__RUN_KERNELS]);
 
 /* Whether the folder may be this run's: it must hold none (LG_RUN_NEW), this one (LG_RUN_RESUME),
  * or either; *there is 1 if it holds this one. Nothing is written. */
@@ -54,6 +60,8 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID]);
  * freed and stays NULL where there is no such file. */
 int lg__run_write_file(const char *path, const char *text, lg_error *err);
 int lg__run_read_file(const char *path, char **text, lg_error *err);
+/* The folder and those it lies in. */
+int lg__run_make_folders(const char *folder, lg_error *err);
 /* FOLDER/NAME. */
 int lg__run_path(char *path, size_t size, const char *folder, const char *name, lg_error *err);
 /* The run's row in the store; NULL: *number is 0. trains as in lg__store_register. */
@@ -65,6 +73,9 @@ int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *er
 /* The grid of the options (or of the config) with the weights that the run has now, of r->step. */
 int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64_t number,
                  lg_error *err);
+/* A checksum of a task's file of examples, which may be another one tomorrow: lg_run_cell.data; ""
+ * of other tasks. */
+void lg__run_sum_data(const char *task, char data[20]);
 /* The 95% interval of a share, `right` of n > 0. */
 void lg__wilson(double right, double n, double *low, double *high);
 

@@ -54,6 +54,8 @@ static const char *const scripts[] = {
     "  taught_ids_right INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,"
     "  seconds REAL NOT NULL, machine TEXT NOT NULL, created REAL NOT NULL,"
     "  PRIMARY KEY(run, step, setting, data, sparsity, predicted, length, samples)) WITHOUT ROWID;",
+    "ALTER TABLE runs ADD COLUMN kernels TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE runs ADD COLUMN seconds REAL NOT NULL DEFAULT 0;",
 };
 enum { VERSION = sizeof scripts / sizeof *scripts };
 
@@ -164,7 +166,8 @@ static const char *machine(char line[200])
 {
     char host[100] = "";
     gethostname(host, sizeof host - 1);
-    snprintf(line, 200, "lengthen %s, %s, %d cores, %s", lg_version(), lg_isa(), lg_cores(), host);
+    snprintf(line, 200, "lengthen %s (%s, %s), %s, %d cores, %s", lg_version(), lg_commit(),
+             lg_compiler(), lg_isa(), lg_cores(), host);
     return line;
 }
 
@@ -371,14 +374,14 @@ int lg__store_register(lg_store *s, const lg_store_run *r, int trains, int64_t *
             prepare(s, err,
                     "INSERT INTO runs(id, folder, state, error, task, positions, unit,"
                     " config, machine, seed, step, steps, parameters, least, length, sparsity,"
-                    " created, updated) SELECT ?1,?2,?3,'',?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,"
-                    "?15,?16,?16 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
+                    " created, updated, kernels) SELECT ?1,?2,?3,'',?4,?5,?6,?7,?8,?9,?10,?11,?12,"
+                    "?13,?14,?15,?16,?16,?17 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
                     "tttttttt"
                     "iiiiiii"
-                    "r",
+                    "rt",
                     r->id, r->folder, r->state, r->task, r->positions, r->unit, r->config,
                     machine(line), r->seed, r->step, r->steps, r->parameters, (int64_t)r->least,
-                    (int64_t)r->length, (int64_t)r->sparsity, now()),
+                    (int64_t)r->length, (int64_t)r->sparsity, now(), r->kernels ? r->kernels : ""),
             err);
     sqlite3_stmt *q =
         e ? NULL : prepare(s, err, "SELECT number FROM runs WHERE id = ?", "t", r->id);
@@ -400,8 +403,18 @@ int lg__store_state(lg_store *s, int64_t number, const char *state, const char *
     return end(s, e, err);
 }
 
+int lg__store_kernels(lg_store *s, int64_t number, const char *kernels, lg_error *err)
+{
+    int e = begin(s, err);
+    if (e) return e;
+    e = finish(
+        s, prepare(s, err, "UPDATE runs SET kernels = ? WHERE number = ?", "ti", kernels, number),
+        err);
+    return end(s, e, err);
+}
+
 int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, int count,
-                        lg_error *err)
+                        double seconds, lg_error *err)
 {
     int e = count ? begin(s, err) : 0;
     if (e || !count) return e;
@@ -416,8 +429,10 @@ int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, in
     }
     if (!e)
         e = finish(s,
-                   prepare(s, err, "UPDATE runs SET step = ?, updated = ? WHERE number = ?", "iri",
-                           rows[count - 1].step, now(), number),
+                   prepare(s, err,
+                           "UPDATE runs SET step = ?, updated = ?, seconds = seconds + ?"
+                           " WHERE number = ?",
+                           "irri", rows[count - 1].step, now(), seconds, number),
                    err);
     return end(s, e, err);
 }
@@ -470,6 +485,11 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
                        (int64_t)t->samples, (int64_t)t->exact, t->tokens, t->right, t->ids,
                        t->ids_right, c->low, c->high, c->seconds, machine(line), now()),
                err);
+    if (!e)
+        e = finish(s,
+                   prepare(s, err, "UPDATE runs SET seconds = seconds + ? WHERE number = ?", "ri",
+                           c->seconds, number),
+                   err);
     return end(s, e, err);
 }
 
@@ -479,7 +499,7 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
     "SELECT e.step, setting, e.length, e.sparsity, predicted, samples, exact, e.tokens,"           \
     " answer_tokens, tokens_right, ids, ids_right, first_least, first_median, first_in,"           \
     " taught_samples, taught_exact, taught_tokens, taught_tokens_right, taught_ids,"               \
-    " taught_ids_right, low, high, seconds, unit, r.least, r.length, r.sparsity, count(*) OVER "   \
+    " taught_ids_right, low, high, e.seconds, unit, r.least, r.length, r.sparsity, count(*) OVER " \
     "(), data"                                                                                     \
     " FROM evals AS e JOIN runs AS r ON r.number = e.run"
 
@@ -597,7 +617,7 @@ int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *contex
 
 #define RUN_COLUMNS                                                                                \
     "number, id, folder, state, error, task, positions, unit, config, machine, seed, step, steps," \
-    " parameters, least, length, sparsity, created, updated"
+    " parameters, least, length, sparsity, created, updated, kernels, seconds"
 
 static lg_store_run read_run(sqlite3_stmt *q)
 {
@@ -619,7 +639,9 @@ static lg_store_run read_run(sqlite3_stmt *q)
                       .length = sqlite3_column_int(q, 15),
                       .sparsity = sqlite3_column_int(q, 16),
                       .created = sqlite3_column_double(q, 17),
-                      .updated = sqlite3_column_double(q, 18)};
+                      .updated = sqlite3_column_double(q, 18),
+                      .kernels = text(q, 19),
+                      .seconds = sqlite3_column_double(q, 20)};
     if (strcmp(r.state, "training") == 0 && !lg__run_is_locked(r.folder)) r.state = "stopped";
     return r;
 }

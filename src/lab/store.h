@@ -14,12 +14,16 @@ void lg__store_wait(lg_store *s, int milliseconds);
 /* error NULL: "". */
 int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
                     lg_error *err);
-/* Rows of steps; one that is there already is replaced, and the run is at the last one's step. */
+/* By which kernels it was trained: "avx2-1", or "avx2-1+c-1". */
+int lg__store_kernels(lg_store *s, int64_t number, const char *kernels, lg_error *err);
+/* Rows of steps; one that is there already is replaced, and the run is at the last one's step.
+ * seconds: that they took, which are added to the run's. */
 int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, int count,
-                        lg_error *err);
+                        double seconds, lg_error *err);
 /* Forgets what came after this step, which a resumed run makes again; *steps is how many of the
  * steps up to it the store has. */
 int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err);
+/* Its seconds are added to the run's. */
 int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_error *err);
 /* Fills the cell from a row of its step, setting, data, length, sparsity, predicted, with as many samples
  * and, if taught is set, teacher-forced ones; *found is 0 if there is none. */

@@ -83,6 +83,8 @@ static int has_cells(const struct lg__run *r, lg_store *store, const struct lg__
 {
     const struct lg__config *c = &r->config;
     int ns = c->eval_sparsities.count, e = 0;
+    char data[20];
+    lg__run_sum_data(c->task, data);
     *all = 1;
     for (int p = 0; p <= r->predicts; p++)
         for (int s = 0; s < (ns ? ns : 1); s++)
@@ -90,6 +92,7 @@ static int has_cells(const struct lg__run *r, lg_store *store, const struct lg__
                 lg_run_cell cell = {.step = f->step, .length = c->eval_lengths.at[l]};
                 cell.sparsity = ns ? c->eval_sparsities.at[s] : 0;
                 cell.predicted = p;
+                snprintf(cell.data, sizeof cell.data, "%s", data);
                 if (cell.sparsity <= cell.length) /* else it is left out */
                     e = lg__store_get_cell(store, f->number, &cell, c->eval_samples, 1, all, err);
             }
@@ -203,7 +206,8 @@ static int prepare(struct sweep *s, lg_error *err)
     if (!e && !store && !(store = lg_store_open(s->o->store, 1, err))) e = err->code;
     lg_store_close(store);
     if (e) return e;
-    s->most = s->o->jobs < 1 ? 1 : s->o->jobs < s->plan.count ? s->o->jobs : s->plan.count;
+    s->most = s->o->jobs < s->plan.count ? s->o->jobs : s->plan.count;
+    if (s->most < 1) s->most = 1;
     s->threads = s->o->threads > 0 ? s->o->threads : lg_cores() / s->most;
     if (s->threads < 1) s->threads = 1;
     s->jobs = lg__alloc((size_t)s->most * sizeof *s->jobs);

@@ -27,14 +27,16 @@ struct lg__sweep_axis {
 struct lg__sweep_item {
     char *name, *variant, *folder;
     int group; /* the number of the variant, from 0 */
+    int place; /* among all combinations, from 0; those that are not wanted are left out */
 };
 
 /* Starts from {0}. */
 struct lg__sweep_plan {
     const lg_sweep_options *o;
     struct lg__yaml *file, *base; /* base NULL: the config is in the file */
+    const struct lg__yaml *scale; /* in the file; NULL: none */
     struct lg__block sets;        /* struct lg__sweep_set: the config's, then those that vary */
-    int set_count, config_count;
+    int set_count, config_count, scale_from; /* scale_from: the first set of the scale */
     struct lg__sweep_axis *axes;
     int axis_count;
     struct lg__sweep_item *runs;
@@ -45,6 +47,24 @@ struct lg__sweep_plan {
  * is to be cleared in any case. */
 int lg__sweep_read(struct lg__sweep_plan *p, const lg_sweep_options *o, lg_error *err);
 void lg__sweep_clear(struct lg__sweep_plan *p);
+/* The value of an axis that a run has. */
+const struct lg__sweep_value *lg__sweep_value_of(const struct lg__sweep_plan *p, int run, int axis);
+/* A value as it is written in a name: "4", "[1, 10]"; to be freed, NULL: no memory. What cannot be
+ * a value is refused. */
+int lg__sweep_text(const struct lg__yaml *n, char **text, lg_error *err);
+/* Whether a config has such a key. */
+int lg__sweep_check_key(const struct lg__yaml *n, const char *key, lg_error *err);
+
+/* The key `scales`, of every scale; then the one of the options, NULL: the file as it is. */
+int lg__sweep_check_scales(const struct lg__sweep_plan *p, lg_error *err);
+int lg__sweep_find_scale(const struct lg__sweep_plan *p, const struct lg__yaml **scale,
+                         lg_error *err);
+/* What a scale says of an axis: NULL for nothing. */
+const struct lg__yaml *lg__sweep_scaled(const struct lg__yaml *scale, const char *axis);
+/* Whether an axis has such a value, at any scale. */
+int lg__sweep_has_value(const struct lg__sweep_plan *p, const struct lg__yaml *axis,
+                        const char *value);
+
 /* The sets of a run, later ones win; returns their number. to NULL: how many there are at most. */
 int lg__sweep_sets(const struct lg__sweep_plan *p, int run, const char **to);
 /* Puts the run, and FILE:LINE of the set that is wrong, before what lg__run_open wrote. */
@@ -58,5 +78,8 @@ struct lg__sweep_found {
     char unit[64];
 };
 int lg__sweep_find(lg_store *s, const char *folder, struct lg__sweep_found *f, lg_error *err);
+
+/* Of n sorted numbers: between two of them linearly, as numpy's quantile does if it is not told. */
+double lg__quantile(const double *sorted, int n, double q);
 
 #endif

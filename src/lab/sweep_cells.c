@@ -93,8 +93,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of sorted numbers: between two of them linearly, as numpy's quantile does if it is not told. */
-static double quantile(const double *sorted, int n, double q)
+double lg__quantile(const double *sorted, int n, double q)
 {
     double at = q * (n - 1);
     int below = (int)at, above = below + 1 < n ? below + 1 : below;
@@ -114,7 +113,7 @@ static double learned(const struct group *g, int sparsity)
             g->exact[n++] = exact_of(&rows_of(g)[i]);
     }
     qsort(g->exact, (size_t)n, sizeof *g->exact, by_number);
-    return n ? quantile(g->exact, n, 0.5) : -1;
+    return n ? lg__quantile(g->exact, n, 0.5) : -1;
 }
 
 /* Tells rows[from..to-1], which are one cell. */
@@ -145,9 +144,9 @@ static void tell(const struct group *g, const char *variant, int from, int to, i
         right += rows[i].cell.score.exact;
     }
     qsort(sorted, (size_t)c.seeds, sizeof *sorted, by_number);
-    c.lower = quantile(sorted, c.seeds, 0.25);
-    c.median = quantile(sorted, c.seeds, 0.5);
-    c.upper = quantile(sorted, c.seeds, 0.75);
+    c.lower = lg__quantile(sorted, c.seeds, 0.25);
+    c.median = lg__quantile(sorted, c.seeds, 0.5);
+    c.upper = lg__quantile(sorted, c.seeds, 0.75);
     lg__wilson(right, c.samples, &c.low, &c.high);
     each(context, &c);
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "lab/config.h"
+#include "lab/experiment.h"
 
 enum { MOST_RUNS = 10000, MOST_NAME = 200, KEY = 256, PATH = 4096 };
 
@@ -63,6 +64,18 @@ static int put_value(FILE *f, const struct lg__yaml *n, lg_error *err)
     return e;
 }
 
+int lg__sweep_text(const struct lg__yaml *n, char **text, lg_error *err)
+{
+    size_t size;
+    *text = NULL;
+    FILE *f = open_memstream(text, &size);
+    if (!f) return no_memory(err);
+    int e = put_value(f, n, err);
+    if (fclose(f) != 0 && !e) e = no_memory(err);
+    if (e) free(*text);
+    return e;
+}
+
 /* "key=value", to be freed. */
 static int make_set(const char *key, const struct lg__yaml *n, char **text, lg_error *err)
 {
@@ -95,7 +108,7 @@ static int add_set(struct lg__sweep_plan *p, const char *key, const struct lg__y
     return e;
 }
 
-static int check_key(const struct lg__yaml *n, const char *key, lg_error *err)
+int lg__sweep_check_key(const struct lg__yaml *n, const char *key, lg_error *err)
 {
     if (lg__config_find(key) || (strncmp(key, "task.", 5) == 0 && key[5])) return 0;
     const char *near = lg__config_nearest(key);
@@ -120,7 +133,7 @@ static int add_map(struct lg__sweep_plan *p, const char *path, const struct lg__
         snprintf(key, sizeof key, "%s%s%s", path, *path ? "." : "", n->key);
         if (lg__config_section(key))
             e = add_map(p, key, n, from, err);
-        else if (!(e = check_key(n, key, err)))
+        else if (!(e = lg__sweep_check_key(n, key, err)))
             e = add_set(p, key, n, from, err);
     }
     return e;
@@ -171,7 +184,7 @@ static int check_axis(const struct lg__yaml *n, lg_error *err)
                              "\"%s\" is a map of keys; vary one of them, with its whole name, as "
                              "in train.lr: [1e-3, 4e-3]",
                              n->key);
-    if (n->kind != LG__YAML_MAP) e = check_key(n, n->key, err);
+    if (n->kind != LG__YAML_MAP) e = lg__sweep_check_key(n, n->key, err);
     if (!e && known) e = lg__yaml_is(n, LG__YAML_LIST, err);
     if (!e && !known) e = lg__yaml_is(n, LG__YAML_MAP, err);
     if (!e && !n->count)
@@ -193,16 +206,30 @@ static int check_apart(const struct lg__sweep_plan *p, int from, lg_error *err)
     return 0;
 }
 
+/* Whether the list has the name; no list has every one. */
+static int is_kept(const struct lg__yaml *list, const char *name)
+{
+    const struct lg__yaml *n = list ? list->first : NULL;
+    while (n && strcmp(n->text, name) != 0) n = n->next;
+    return !list || n;
+}
+
+/* The scale's list is in the place of the axis's own, or says which bundles are kept. */
 static int add_axis(struct lg__sweep_plan *p, const struct lg__yaml *n, lg_error *err)
 {
     int e = check_axis(n, err), from = p->set_count;
     if (e) return e;
+    const struct lg__yaml *scaled = lg__sweep_scaled(p->scale, n->key);
+    const struct lg__yaml *list = n->kind == LG__YAML_LIST && scaled ? scaled : n;
     struct lg__sweep_axis *a = &p->axes[p->axis_count++];
     a->at = n;
-    a->values = lg__alloc((size_t)n->count * sizeof *a->values);
+    a->values = lg__alloc((size_t)list->count * sizeof *a->values);
     if (!a->values) return no_memory(err);
-    for (const struct lg__yaml *v = n->first; v && !e; v = v->next)
-        e = n->kind == LG__YAML_LIST ? add_listed(p, a, v, err) : add_bundle(p, a, v, err);
+    for (const struct lg__yaml *v = list->first; v && !e; v = v->next)
+        if (n->kind == LG__YAML_LIST)
+            e = add_listed(p, a, v, err);
+        else if (is_kept(scaled, v->key))
+            e = add_bundle(p, a, v, err);
     return e ? e : check_apart(p, from, err);
 }
 
@@ -238,6 +265,9 @@ static int read_config(struct lg__sweep_plan *p, lg_error *err)
                              "them",
                              base ? "there are both" : "there is none");
     int e = base ? read_base(p, base, err) : add_map(p, "", config, 0, err);
+    const struct lg__yaml *set = p->scale ? lg__yaml_get(p->scale, "set") : NULL;
+    p->scale_from = p->set_count;
+    if (!e && set) e = add_map(p, "", set, p->set_count, err);
     p->config_count = p->set_count;
     return e;
 }
@@ -253,6 +283,20 @@ static int read_vary(struct lg__sweep_plan *p, lg_error *err)
     if (!p->axes) return no_memory(err);
     for (const struct lg__yaml *n = vary->first; n && !e; n = n->next) e = add_axis(p, n, err);
     return e;
+}
+
+/* What varies would win over what the scale sets. */
+static int check_scale_apart(const struct lg__sweep_plan *p, lg_error *err)
+{
+    for (int i = p->scale_from; i < p->config_count; i++) {
+        const struct lg__sweep_set *s = set_at(p, i);
+        const struct lg__sweep_set *varied = find_set(p, p->config_count, p->set_count, s->text);
+        if (varied)
+            return lg__yaml_fail(s->at, err,
+                                 "%.*s is varied in line %d; say it in this scale's vary, or there",
+                                 (int)strcspn(s->text, "="), s->text, varied->at->line);
+    }
+    return 0;
 }
 
 static int check_options(const struct lg__sweep_plan *p, lg_error *err)
@@ -278,9 +322,14 @@ static int choice(const struct lg__sweep_plan *p, int run, int axis)
     return run % p->axes[axis].count;
 }
 
+const struct lg__sweep_value *lg__sweep_value_of(const struct lg__sweep_plan *p, int run, int axis)
+{
+    return &p->axes[axis].values[choice(p, p->runs[run].place, axis)];
+}
+
 static int is_seed(const struct lg__sweep_axis *a) { return strcmp(a->at->key, "seed") == 0; }
 
-/* "scheme=plain,seed=1", to be freed. */
+/* "scheme=plain,seed=1", of the place of a run; to be freed. */
 static char *name_of(const struct lg__sweep_plan *p, int run, int with_seed)
 {
     char *text = NULL;
@@ -311,6 +360,7 @@ static char *folder_of(const char *folder, const char *name)
 static int name_run(struct lg__sweep_plan *p, int i, lg_error *err)
 {
     struct lg__sweep_item *r = &p->runs[i];
+    r->place = i;
     for (int a = 0; a < p->axis_count; a++)
         if (!is_seed(&p->axes[a])) r->group = r->group * p->axes[a].count + choice(p, i, a);
     if (r->group >= p->groups) p->groups = r->group + 1;
@@ -350,6 +400,24 @@ static int check_folders(const struct lg__sweep_plan *p, lg_error *err)
     return e;
 }
 
+static void clear_item(struct lg__sweep_item *r)
+{
+    free(r->name);
+    free(r->variant);
+    free(r->folder);
+}
+
+static void leave_out(struct lg__sweep_plan *p)
+{
+    int kept = 0;
+    for (int i = 0; i < p->count; i++)
+        if (p->o->wanted(p->o->wanted_context, p->runs[i].name))
+            p->runs[kept++] = p->runs[i];
+        else
+            clear_item(&p->runs[i]);
+    p->count = kept;
+}
+
 static int make_runs(struct lg__sweep_plan *p, lg_error *err)
 {
     int64_t count = 1;
@@ -363,21 +431,27 @@ static int make_runs(struct lg__sweep_plan *p, lg_error *err)
     if (!p->runs) return no_memory(err);
     p->count = (int)count;
     for (int i = 0; i < p->count && !e; i++) e = name_run(p, i, err);
-    return e ? e : check_folders(p, err);
+    if (!e) e = check_folders(p, err);
+    if (!e && p->o->wanted) leave_out(p);
+    return e;
 }
 
 int lg__sweep_read(struct lg__sweep_plan *p, const lg_sweep_options *o, lg_error *err)
 {
-    static const char *const known[] = {"base", "config", "vary", NULL};
+    static const char *const known[] = {"base", "config", "vary", "experiment", "scales", NULL};
     p->o = o;
     if (!o->folder || !o->store)
         return lg__fail(err, LG_ERROR_ARGUMENT, "a sweep needs a folder and a store; name both");
     p->file = lg__yaml_read(o->file, err);
     if (!p->file) return LG_ERROR_ARGUMENT;
     int e = lg__yaml_keys(p->file, known, err);
+    if (!e) e = lg__sweep_check_scales(p, err);
+    if (!e) e = lg__sweep_find_scale(p, &p->scale, err);
     if (!e) e = read_config(p, err);
     if (!e) e = read_vary(p, err);
+    if (!e) e = check_scale_apart(p, err);
     if (!e) e = check_options(p, err);
+    if (!e) e = lg__experiment_check(p, err);
     return e ? e : make_runs(p, err);
 }
 
@@ -388,11 +462,7 @@ void lg__sweep_clear(struct lg__sweep_plan *p)
         for (int i = 0; i < p->axes[a].count; i++) free(p->axes[a].values[i].name);
         free(p->axes[a].values);
     }
-    for (int i = 0; i < p->count; i++) {
-        free(p->runs[i].name);
-        free(p->runs[i].variant);
-        free(p->runs[i].folder);
-    }
+    for (int i = 0; i < p->count; i++) clear_item(&p->runs[i]);
     free(p->axes);
     free(p->runs);
     lg__block_free(&p->sets);
@@ -408,7 +478,7 @@ int lg__sweep_sets(const struct lg__sweep_plan *p, int run, const char **to)
     for (int i = 0; i < p->config_count; i++) to[n++] = set_at(p, i)->text;
     for (int i = 0; i < p->o->set_count; i++) to[n++] = p->o->sets[i];
     for (int a = 0; a < p->axis_count; a++) {
-        const struct lg__sweep_value *v = &p->axes[a].values[choice(p, run, a)];
+        const struct lg__sweep_value *v = lg__sweep_value_of(p, run, a);
         for (int i = 0; i < v->count; i++) to[n++] = set_at(p, v->first + i)->text;
     }
     return n;

@@ -40,6 +40,7 @@ struct training {
     struct lg__block rows; /* lg_run_step [waiting] */
     int waiting, stuck;    /* stuck: it could not be written when that was last tried */
     double written;        /* when it was tried */
+    double owed;           /* seconds that the store does not know of either */
     lg_error note;         /* to be told after the next step */
 };
 
@@ -171,8 +172,12 @@ static int keep_row(struct training *t, const lg_run_step *row, lg_error *err)
 static int write_rows(struct training *t, lg_error *err)
 {
     char path[4096];
-    int e = t->store ? lg__store_add_steps(t->store, t->number, t->rows.data, t->waiting, err) : 0;
-    t->written = lg__now();
+    double time = lg__now(), seconds = time - t->written + t->owed;
+    int e = t->store
+                ? lg__store_add_steps(t->store, t->number, t->rows.data, t->waiting, seconds, err)
+                : 0;
+    t->written = time;
+    t->owed = e ? seconds : 0;
     if (e) return e;
     if (t->stuck && !lg__run_path(path, sizeof path, t->o->folder, LG__RUN_WAITING, NULL))
         unlink(path);
@@ -247,9 +252,10 @@ static int take_back(struct training *t, lg_error *err)
 /* The state that is not in the parameters, as text and back; %a keeps every bit. */
 static void write_note(const struct training *t, char *note, size_t size)
 {
-    snprintf(note, size, "step %lld length %d sparsity %d learned %a enough %d evaluated %lld",
+    snprintf(note, size,
+             "step %lld length %d sparsity %d learned %a enough %d evaluated %lld kernels %s",
              (long long)lg_trainer_steps(t->trainer), t->length, t->sparsity, t->learned, t->enough,
-             (long long)t->evaluated);
+             (long long)t->evaluated, t->run.kernels);
 }
 
 static int read_note(struct training *t, const char *note, lg_error *err)
@@ -266,10 +272,32 @@ static int read_note(struct training *t, const char *note, lg_error *err)
                     "the checkpoint's note \"%.60s\" is not one of this version; train anew", note);
 }
 
+/* The kernels of the checkpoint, and these if they are others: then the bits are not those of a run
+ * that never stopped, which is said. A checkpoint that does not name its kernels says nothing. */
+static void join_kernels(struct training *t, const char *note, lg_error *warning)
+{
+    char own[LG__RUN_KERNELS], before[LG__RUN_KERNELS], *all = t->run.kernels;
+    lg__run_kernels(own);
+    lg__run_note_kernels(note, before);
+    const char *last = strrchr(before, '+') ? strrchr(before, '+') + 1 : before;
+    int others = strcmp(last, own) != 0 && lg_trainer_steps(t->trainer) < t->run.options.steps &&
+                 !t->enough; /* else there is nothing to go on with */
+    if (!others || strlen(before) > 60)
+        snprintf(all, LG__RUN_KERNELS, "%s", before);
+    else
+        snprintf(all, LG__RUN_KERNELS, "%.60s+%.60s", *before ? before : "unknown", own);
+    if (*before && others && !warning->text[0])
+        lg__fail(warning, 0,
+                 "step %lld was made with the kernels %s, and the run goes on with %s: its numbers "
+                 "may differ in the last digits from those of one set of kernels, and it is marked "
+                 "(%s); LENGTHEN_ISA chooses kernels",
+                 (long long)lg_trainer_steps(t->trainer), last, own, all);
+}
+
 /* The rows first: a checkpoint must not know of steps that nobody has the metrics of. */
 static int save(struct training *t, lg_error *err)
 {
-    char path[4096], note[200];
+    char path[4096], note[200 + LG__RUN_KERNELS];
     int keep = t->run.config.keep ? t->run.config.keep : INT_MAX;
     lg_error why;
     int e = lg__run_path(path, sizeof path, t->o->folder, "checkpoint", err);
@@ -295,7 +323,9 @@ static int load(struct training *t, lg_error *warning, lg_error *err)
     if (e || !has_steps(path)) return e; /* from the start */
     e = lg__checkpoint_load(path, t->run.model, t->trainer, &note, warning, err);
     if (!e) e = read_note(t, note, err);
+    if (!e) join_kernels(t, note, warning);
     free(note);
+    if (!e && t->store) e = lg__store_kernels(t->store, t->number, t->run.kernels, err);
     return e;
 }
 
@@ -340,7 +370,9 @@ static int evaluate(struct training *t, lg_error *err)
     o.stop = t->o->stop;
     t->run.step = lg_trainer_steps(t->trainer);
     if (t->store) lg__store_wait(t->store, LONG_WAIT);
+    double since = lg__now();
     int e = lg__run_grid(&t->run, &o, t->store, t->number, err);
+    t->written += lg__now() - since; /* the cells bring their own time */
     if (t->store) lg__store_wait(t->store, SHORT_WAIT);
     if (!e && !stopped(t)) t->evaluated = t->run.step;
     return e;
@@ -487,6 +519,7 @@ int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
     if (!t) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a run; end other programs");
     t->o = o;
     t->lock = -1;
+    t->written = lg__now();
     lg_batch_init(&t->batch);
     lg_example_init(&t->example);
     int e = start(t, &there, err);
@@ -495,7 +528,6 @@ int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
     if (!e) e = rewind_store(t, &warning, err);
     if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);
     if (!e) {
-        t->written = lg__now();
         snprintf(t->note.text, sizeof t->note.text, "%s",
                  warning.text[0] ? warning.text : t->run.remark);
         if (t->store) lg__store_wait(t->store, SHORT_WAIT);

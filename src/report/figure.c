@@ -23,6 +23,8 @@ extern char **environ;
 enum { SVG, PNG };
 /* Pixels of the SVG; a PNG has twice as many each way. KEY: one line of the key. */
 enum { WIDE = 760, HIGH = 420, KEY = 18, LETTER = 7, SAMPLE = 60, MOST_NAME = 90 };
+/* Of the caption: pixels and letters of a line. */
+enum { SMALL = 15, SMALL_LETTERS = 150 };
 enum { PATH = 4096, LINE = 200, COLOURS = 8, POINTS = 6, DASHES = 5 };
 
 struct point {
@@ -231,9 +233,46 @@ static int key_lines(const lg_figure *f, int *columns)
     return (f->count + *columns - 1) / *columns;
 }
 
+/* Bytes of the first line of a text, which is broken at a blank. */
+static int caption_line(const char *text)
+{
+    int letters = 0, blank = 0, at = 0;
+    for (; text[at]; at++) {
+        if (((unsigned char)text[at] & 0xc0) != 0x80 && letters++ == SMALL_LETTERS)
+            return blank ? blank : at;
+        if (text[at] == ' ') blank = at;
+    }
+    return at;
+}
+
+/* Writes the caption at the foot of a figure so high, and the plot above it; s NULL: nothing.
+ * Returns its height. */
+static int caption(FILE *s, const lg_figure *f, int high)
+{
+    const char *text = f->caption ? f->caption : "";
+    int lines = 0, line = 0;
+    for (const char *at = text; *at; at += strspn(at, " "), lines++) at += caption_line(at);
+    int foot = lines ? SMALL * lines + SMALL / 2 : 0;
+    if (!s || !lines) return foot;
+    fprintf(s, "set origin 0,%.6f\nset size 1,%.6f\n", (double)foot / high,
+            (double)(high - foot) / high);
+    for (; *text; text += strspn(text, " "), line++) {
+        char part[4 * SMALL_LETTERS + 1];
+        int n = caption_line(text);
+        snprintf(part, sizeof part, "%.*s", n, text);
+        text += n;
+        fprintf(s, "set label %d ", 10 + line);
+        quote(s, part, SMALL_LETTERS);
+        fprintf(s, " at screen 0.02,%.6f font ',9' textcolor rgb '#555555'\n",
+                (foot - SMALL * (line + 0.75)) / high);
+    }
+    return foot;
+}
+
 static void terminal(FILE *s, const lg_figure *f, int kind)
 {
     int columns, lines = key_lines(f, &columns), high = HIGH + (lines > 2 ? KEY * (lines - 2) : 0);
+    high += caption(NULL, f, high);
     fputs("set encoding utf8\nquote = \"\\047\"\n", s);
     if (kind == SVG) {
         fprintf(s,
@@ -253,6 +292,7 @@ static void terminal(FILE *s, const lg_figure *f, int kind)
     }
     fprintf(s, "set key below center horizontal Left reverse samplen 3 height 1 maxcols %d\n",
             columns);
+    caption(s, f, high);
 }
 
 /* The training range behind the curves, at least so wide that it is seen. */

@@ -44,8 +44,14 @@ static void assert_prints(const char *words)
 static void version(void **state)
 {
     (void)state;
+    char text[300];
     assert_int_equal(run("--version", BOTH), 0);
-    assert_string_equal(out, "lengthen " LG_VERSION "\n");
+    snprintf(text, sizeof text, "lengthen " LG_VERSION "\ncommit %s, %s\n", lg_commit(),
+             lg_compiler());
+    assert_string_equal(out, text);
+    size_t digits = strspn(lg_commit(), "0123456789abcdef");
+    if (strcmp(lg_commit(), "unknown") != 0)
+        assert_true(digits == 12 && (!lg_commit()[12] || strcmp(lg_commit() + 12, "-dirty") == 0));
     assert_string_equal(lg_version(), LG_VERSION);
 }
 

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "lab/store.h"
+#include "lab/study.h"
 
 static char home[64];
 
@@ -102,7 +103,7 @@ static int add_steps(lg_store *s, int64_t number, int from, int to, double loss,
     lg_run_step rows[1000] = {0};
     for (int i = from; i <= to; i++)
         rows[i - from] = (lg_run_step){.step = i, .loss = loss + i, .lr = 1e-3, .tokens = 7};
-    return lg__store_add_steps(s, number, rows, to - from + 1, err);
+    return lg__store_add_steps(s, number, rows, to - from + 1, 0.5, err);
 }
 
 struct steps {
@@ -527,6 +528,76 @@ static void migrations_keep_what_is_there(void **state)
     assert_string_equal(ask_sql(file, "SELECT sum(x) FROM a"), "46");
 }
 
+/* The script of version 1, as it was; what it made is kept, and the new columns say nothing. */
+static const char *const version_1[] = {
+    "CREATE TABLE runs("
+    "  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, folder TEXT NOT NULL,"
+    "  state TEXT NOT NULL, error TEXT NOT NULL, task TEXT NOT NULL, positions TEXT NOT NULL,"
+    "  unit TEXT NOT NULL, config TEXT NOT NULL, machine TEXT NOT NULL, seed INTEGER NOT NULL,"
+    "  step INTEGER NOT NULL, steps INTEGER NOT NULL, parameters INTEGER NOT NULL,"
+    "  least INTEGER NOT NULL, length INTEGER NOT NULL, sparsity INTEGER NOT NULL,"
+    "  created REAL NOT NULL, updated REAL NOT NULL);"
+    "CREATE TABLE metrics("
+    "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
+    "  loss REAL NOT NULL, id_loss REAL NOT NULL, accuracy REAL NOT NULL,"
+    "  id_accuracy REAL NOT NULL, lr REAL NOT NULL, tokens INTEGER NOT NULL, gflop REAL NOT NULL,"
+    "  length INTEGER NOT NULL, sparsity INTEGER NOT NULL, PRIMARY KEY(run, step)) WITHOUT ROWID;"
+    "CREATE TABLE evals("
+    "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
+    "  setting TEXT NOT NULL, data TEXT NOT NULL, length INTEGER NOT NULL,"
+    "  sparsity INTEGER NOT NULL,"
+    "  predicted INTEGER NOT NULL, samples INTEGER NOT NULL, exact INTEGER NOT NULL,"
+    "  tokens REAL NOT NULL, answer_tokens INTEGER NOT NULL, tokens_right INTEGER NOT NULL,"
+    "  ids INTEGER NOT NULL, ids_right INTEGER NOT NULL, first_least INTEGER NOT NULL,"
+    "  first_median INTEGER NOT NULL, first_in TEXT NOT NULL, taught_samples INTEGER NOT NULL,"
+    "  taught_exact INTEGER NOT NULL, taught_tokens INTEGER NOT NULL,"
+    "  taught_tokens_right INTEGER NOT NULL, taught_ids INTEGER NOT NULL,"
+    "  taught_ids_right INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,"
+    "  seconds REAL NOT NULL, machine TEXT NOT NULL, created REAL NOT NULL,"
+    "  PRIMARY KEY(run, step, setting, data, sparsity, predicted, length, samples)) WITHOUT ROWID;",
+};
+
+static void look_at_old_run(void *context, const lg_store_run *r)
+{
+    char commit[64], compiler[64];
+    ++*(int *)context;
+    assert_string_equal(r->id, "00000000000000aa");
+    assert_string_equal(r->machine, "lengthen 0.1.0, avx2, 2 cores, here");
+    assert_string_equal(r->kernels, "");
+    assert_true(r->seconds == 0 && r->seed == 5 && r->updated == 2.5);
+    lg__journal_build(r->machine, commit, compiler);
+    assert_string_equal(commit, "unknown");
+}
+
+static void a_store_of_version_1_is_brought_up(void **state)
+{
+    (void)state;
+    const char *file = in_home("old.db");
+    lg_error err = {0};
+    int runs = 0;
+    must(lg__store_migrate(file, version_1, 1, &err), &err);
+    assert_int_equal(
+        run_sql(file,
+                "INSERT INTO runs VALUES(7, '00000000000000aa', '/x', 'done', '', 'copy', '',"
+                " 'letters', '', 'lengthen 0.1.0, avx2, 2 cores, here', 5, 9, 9, 100, 1, 5,"
+                " 0, 1.5, 2.5);"
+                "INSERT INTO metrics VALUES(7, 1, 0.5, 0, 1, 0, 1e-3, 40, 0.1, 5, 0);"
+                "INSERT INTO evals VALUES(7, 9, '', '', 5, 0, 0, 10, 9, 11, 60, 59, 0, 0, 1, 1,"
+                " '1 0 0 0 0 0 0 0 0 0', 10, 9, 60, 59, 0, 0, 0.5, 0.9, 0.25, '', 1.5);"),
+        SQLITE_OK);
+    lg_store *s = open_store("old.db");
+    must(lg_store_runs(s, look_at_old_run, &runs, &err), &err);
+    assert_int_equal(runs, 1);
+    assert_int_equal(cells_of(s, 7, 9).count, 1);
+    must(add_steps(s, 7, 2, 3, 0, &err), &err);
+    must(lg__store_kernels(s, 7, "avx2-1+c-1", &err), &err);
+    lg_store_close(s);
+    assert_string_equal(ask_sql(file, "SELECT max(version) FROM schema_version"), "2");
+    assert_string_equal(ask_sql(file, "SELECT count(*) FROM metrics"), "3");
+    assert_string_equal(ask_sql(file, "SELECT kernels || ' ' || seconds FROM runs"),
+                        "avx2-1+c-1 0.5");
+}
+
 static void a_store_of_the_future_is_refused(void **state)
 {
     (void)state;
@@ -948,6 +1019,7 @@ int main(void)
         cmocka_unit_test(a_cell_comes_back_as_it_was),
         cmocka_unit_test(only_the_same_cell_is_taken),
         cmocka_unit_test(migrations_keep_what_is_there),
+        cmocka_unit_test(a_store_of_version_1_is_brought_up),
         cmocka_unit_test(a_store_of_the_future_is_refused),
         cmocka_unit_test(two_processes_write_at_once),
         cmocka_unit_test(a_locked_store_is_not_waited_for_forever),

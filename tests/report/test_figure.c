@@ -614,6 +614,37 @@ static void few_lines_say_what_is_left_out(void **state)
     lg__alloc_fail_after(-1);
 }
 
+/* Broken into lines at blanks below the plot, whatever letters it has; a long word is cut. */
+static void a_caption_stands_below(void **state)
+{
+    (void)state;
+    char words[600] = "documented: it's one";
+    const lg_curve curve = {"a", 4, x4, y4, NULL, NULL};
+    lg_figure f = {.curves = &curve, .count = 1};
+    lg_error err = {0};
+    for (int i = 0; i < 25; i++) strcat(words, " and another");
+    strcat(words, "  ");
+    for (int i = 0; i < 151; i++) strcat(words, "x");
+    gnuplot_is("/bin/cat > script; echo '<svg></svg>'");
+    assert_int_equal(lg_figure_write(&f, svg, &err), 0);
+    load(in_home("script"));
+    lacks(text, "set origin");
+    has(text, "size 760,420 ");
+    f.caption = words;
+    assert_int_equal(lg_figure_write(&f, svg, &err), 0);
+    load(in_home("script"));
+    has(text, "set label 10 'documented: it'.quote.'s one and another and ");
+    has(text, "set label 14 'x' at screen");
+    lacks(text, "set label 15");
+    has(text, "size 760,502 ");
+    has(text, "set size 1,");
+    need_gnuplot();
+    setenv("PATH", real_path, 1);
+    assert_int_equal(lg_figure_write(&f, svg, &err), 0);
+    load(svg);
+    has(text, ">documented: it's one and another");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, clear)
@@ -626,6 +657,7 @@ int main(void)
         TEST(the_script_says_it_all),
         TEST(the_axis_is_as_wide_as_it_must),
         TEST(a_failure_leaves_the_earlier_file),
+        TEST(a_caption_stands_below),
         TEST(gnuplot_draws_svg),
         TEST(gnuplot_draws_png),
         TEST(gnuplot_draws_what_is_odd),

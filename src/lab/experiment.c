@@ -1,0 +1,265 @@
+/* experiment.c: reads the key `experiment` of a sweep's file. */
+#include "lab/experiment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static int no_memory(lg_error *err)
+{
+    return lg__fail(err, LG_ERROR_MEMORY, "no memory for an experiment; end other programs");
+}
+
+/* ---- Which cells --------------------------------------------------------------------------- */
+
+static const char *const kept_words[] = {"ids", "sparsity", "length", "mode", NULL};
+
+static const struct lg__yaml *axis_of(const struct lg__sweep_plan *p, const char *key)
+{
+    for (int a = 0; a < p->axis_count; a++)
+        if (strcmp(p->axes[a].at->key, key) == 0) return p->axes[a].at;
+    return NULL;
+}
+
+/* One value of a key of `where`. */
+static int check_value(const struct lg__sweep_plan *p, const char *key, const struct lg__yaml *n,
+                       lg_error *err)
+{
+    static const char *const ids[] = {"given", "predicted", NULL};
+    static const char *const modes[] = {"generated", "taught", NULL};
+    const struct lg__yaml *axis = axis_of(p, key);
+    int64_t number;
+    int word, e;
+    if (strcmp(key, "ids") == 0) return lg__yaml_choice(n, ids, &word, err);
+    if (strcmp(key, "mode") == 0) return lg__yaml_choice(n, modes, &word, err);
+    if (!axis) return lg__yaml_int(n, 0, 1000000000, &number, err);
+    char *text = NULL;
+    if ((e = lg__sweep_text(n, &text, err))) return e;
+    if (!lg__sweep_has_value(p, axis, text))
+        e = lg__yaml_fail(n, err, "%s has no value \"%.80s\"; take one of those in line %d", key,
+                          text, axis->line);
+    free(text);
+    return e;
+}
+
+static int is_word(const char *text)
+{
+    int i = 0;
+    while (kept_words[i] && strcmp(kept_words[i], text) != 0) i++;
+    return kept_words[i] != NULL;
+}
+
+static int check_name(const struct lg__sweep_plan *p, const struct lg__yaml *n, const char *name,
+                      lg_error *err)
+{
+    if (is_word(name) || (axis_of(p, name) && strcmp(name, "seed") != 0)) return 0;
+    return lg__yaml_fail(n, err,
+                         "\"%.60s\" is neither what vary has, other than the seed, nor ids, "
+                         "sparsity, length or mode; take one of these",
+                         name);
+}
+
+static int check_where(const struct lg__sweep_plan *p, lg__where where, lg_error *err)
+{
+    int e = lg__yaml_is(where, LG__YAML_MAP, err);
+    for (const struct lg__yaml *n = where->first; n && !e; n = n->next) {
+        e = check_name(p, n, n->key, err);
+        if (!e && n->kind == LG__YAML_MAP)
+            e = lg__yaml_fail(n, err, "%s is a map; write a value or a list of some", n->key);
+        if (e || n->kind == LG__YAML_SCALAR) {
+            if (!e) e = check_value(p, n->key, n, err);
+            continue;
+        }
+        if (!n->count) e = lg__yaml_fail(n, err, "%s has no values; give one", n->key);
+        for (const struct lg__yaml *v = n->first; v && !e; v = v->next)
+            e = check_value(p, n->key, v, err);
+    }
+    return e;
+}
+
+/* ---- Figures ------------------------------------------------------------------------------- */
+
+static int read_text(const struct lg__yaml *map, const char *key, const char **text, lg_error *err)
+{
+    const struct lg__yaml *n;
+    int e = lg__yaml_need(map, key, LG__YAML_SCALAR, &n, err);
+    if (e) return e;
+    *text = n->text;
+    return *n->text ? 0 : lg__yaml_fail(n, err, "%s says nothing; write it, or take it out", key);
+}
+
+static int check_file(const struct lg__yaml *map, const char *file, lg_error *err)
+{
+    size_t n = strlen(file);
+    const char *end = n > 4 ? file + n - 4 : "";
+    if (*file != '.' && !strchr(file, '/') && (!strcmp(end, ".svg") || !strcmp(end, ".png")))
+        return 0;
+    return lg__yaml_fail(lg__yaml_get(map, "file"), err,
+                         "file is \"%.60s\"; give a name that ends in .svg or .png, without a "
+                         "folder",
+                         file);
+}
+
+static int check_lines(const struct lg__sweep_plan *p, const struct lg__yaml *lines, lg_error *err)
+{
+    int e = 0;
+    if (lines->kind == LG__YAML_SCALAR) return check_name(p, lines, lines->text, err);
+    if ((e = lg__yaml_is(lines, LG__YAML_LIST, err))) return e;
+    for (const struct lg__yaml *n = lines->first; n && !e; n = n->next)
+        if (!(e = lg__yaml_is(n, LG__YAML_SCALAR, err))) e = check_name(p, n, n->text, err);
+    return e;
+}
+
+static int read_figure(struct lg__experiment *x, const struct lg__sweep_plan *p,
+                       const struct lg__yaml *n, lg_error *err)
+{
+    static const char *const known[] = {"file", "title", "where", "lines", "x", NULL};
+    static const char *const axes[] = {"length", "tokens", NULL};
+    struct lg__experiment_figure *f = &x->figures[x->figure_count];
+    int e = lg__yaml_keys(n, known, err);
+    if (!e) e = read_text(n, "file", &f->file, err);
+    if (!e) e = check_file(n, f->file, err);
+    if (!e) e = read_text(n, "title", &f->title, err);
+    if (e) return e;
+    f->where = lg__yaml_get(n, "where");
+    f->lines = lg__yaml_get(n, "lines");
+    const struct lg__yaml *axis = lg__yaml_get(n, "x");
+    if (f->where) e = check_where(p, f->where, err);
+    if (!e && f->lines) e = check_lines(p, f->lines, err);
+    if (!e && axis) e = lg__yaml_choice(axis, axes, &f->tokens, err);
+    for (int i = 0; i < x->figure_count && !e; i++)
+        if (strcmp(x->figures[i].file, f->file) == 0)
+            e = lg__yaml_fail(lg__yaml_get(n, "file"), err,
+                              "two figures are called %s; give one of them another name", f->file);
+    x->figure_count++;
+    return e;
+}
+
+/* ---- Checks -------------------------------------------------------------------------------- */
+
+static int need_where(const struct lg__sweep_plan *p, const struct lg__yaml *n, const char *key,
+                      lg__where *where, lg_error *err)
+{
+    int e = lg__yaml_need(n, key, LG__YAML_MAP, where, err);
+    return e ? e : check_where(p, *where, err);
+}
+
+static int read_real(const struct lg__yaml *n, const char *key, int *has, double *value,
+                     lg_error *err)
+{
+    const struct lg__yaml *v = lg__yaml_get(n, key);
+    *has = v != NULL;
+    return v ? lg__yaml_real(v, -1, 1, value, err) : 0;
+}
+
+static int read_check(struct lg__experiment *x, const struct lg__sweep_plan *p,
+                      const struct lg__yaml *n, lg_error *err)
+{
+    static const char *const more[] = {"more", "than", "by", NULL};
+    static const char *const least[] = {"least", "is", NULL};
+    static const char *const monotone[] = {"monotone", "where", "chance", NULL};
+    static const char *const over[] = {"sparsity", "length", NULL};
+    struct lg__experiment_check *c = &x->checks[x->check_count++];
+    int e = lg__yaml_is(n, LG__YAML_MAP, err);
+    if (e) return e;
+    if (lg__yaml_get(n, "more")) {
+        c->kind = LG__CHECK_MORE;
+        if (!(e = lg__yaml_keys(n, more, err))) e = need_where(p, n, "more", &c->cells, err);
+        if (!e) e = need_where(p, n, "than", &c->other, err);
+        return e ? e : read_real(n, "by", &c->has_by, &c->by, err);
+    }
+    if (lg__yaml_get(n, "least")) {
+        c->kind = LG__CHECK_LEAST;
+        if (!(e = lg__yaml_keys(n, least, err))) e = need_where(p, n, "least", &c->cells, err);
+        if (!e) e = read_real(n, "is", &c->has_by, &c->by, err);
+        if (!e && !c->has_by)
+            e = lg__yaml_fail(n, err, "least of which value? Add \"is\": a number from 0 to 1");
+        return e;
+    }
+    if (lg__yaml_get(n, "monotone")) {
+        c->kind = LG__CHECK_MONOTONE;
+        if (!(e = lg__yaml_keys(n, monotone, err)))
+            e = lg__yaml_choice(lg__yaml_get(n, "monotone"), over, &c->by_length, err);
+        c->cells = lg__yaml_get(n, "where");
+        if (!e && c->cells) e = check_where(p, c->cells, err);
+        return e ? e : read_real(n, "chance", &c->has_chance, &c->chance, err);
+    }
+    return lg__yaml_fail(n, err,
+                         "a check is {more: {..}, than: {..}, by: 0.1}, {least: {..}, is: 0.9} or "
+                         "{monotone: sparsity, where: {..}}; write one of them");
+}
+
+/* ---- The key ------------------------------------------------------------------------------- */
+
+static int check_words(const struct lg__yaml *n, const char *words, lg_error *err)
+{
+    if (strstr(words, "documented") || strstr(words, "reconstructed")) return 0;
+    return lg__yaml_fail(lg__yaml_get(n, "words"), err,
+                         "words does not say what is documented and what is reconstructed; use "
+                         "these two words, as shared/PAPER.md does");
+}
+
+static int check_axes(const struct lg__sweep_plan *p, lg_error *err)
+{
+    for (int a = 0; a < p->axis_count; a++)
+        if (is_word(p->axes[a].at->key))
+            return lg__yaml_fail(p->axes[a].at, err,
+                                 "\"%s\" is what an experiment calls a part of every cell; give "
+                                 "what varies another name",
+                                 p->axes[a].at->key);
+    return 0;
+}
+
+/* The entries of a list; *room is for as many of `size` bytes. */
+static int open_list(const struct lg__yaml *map, const char *key, size_t size, void **room,
+                     const struct lg__yaml **first, lg_error *err)
+{
+    const struct lg__yaml *list = lg__yaml_get(map, key);
+    int e = list ? lg__yaml_is(list, LG__YAML_LIST, err) : 0;
+    *first = NULL;
+    if (e || !list) return e;
+    *room = lg__alloc((size_t)list->count * size);
+    *first = list->first;
+    return *room ? 0 : no_memory(err);
+}
+
+int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p, lg_error *err)
+{
+    static const char *const known[] = {"words", "budget", "figures", "checks", NULL};
+    const struct lg__yaml *n, *budget, *first;
+    void *room = NULL;
+    int e = lg__yaml_need(p->file, "experiment", LG__YAML_MAP, &n, err);
+    if (!e) e = lg__yaml_keys(n, known, err);
+    if (!e) e = check_axes(p, err);
+    if (!e) e = read_text(n, "words", &x->words, err);
+    if (!e) e = check_words(n, x->words, err);
+    if (!e) e = lg__yaml_need(n, "budget", LG__YAML_SCALAR, &budget, err);
+    if (!e) e = lg__yaml_real(budget, 0, 1e6, &x->budget, err);
+    if (!e) e = open_list(n, "figures", sizeof *x->figures, &room, &first, err);
+    if (e) return e;
+    x->figures = room;
+    for (; first && !e; first = first->next) e = read_figure(x, p, first, err);
+    room = NULL;
+    if (!e) e = open_list(n, "checks", sizeof *x->checks, &room, &first, err);
+    if (e) return e;
+    x->checks = room;
+    for (; first && !e; first = first->next) e = read_check(x, p, first, err);
+    return e;
+}
+
+void lg__experiment_clear(struct lg__experiment *x)
+{
+    free(x->figures);
+    free(x->checks);
+    *x = (struct lg__experiment){0};
+}
+
+int lg__experiment_check(const struct lg__sweep_plan *p, lg_error *err)
+{
+    struct lg__experiment x = {0};
+    if (!lg__yaml_get(p->file, "experiment")) return 0;
+    int e = lg__experiment_read(&x, p, err);
+    lg__experiment_clear(&x);
+    return e;
+}

@@ -1,0 +1,44 @@
+/* experiment.h: the key `experiment` of a sweep's file: what it is of, what is drawn and checked. */
+#ifndef LG_LAB_EXPERIMENT_H
+#define LG_LAB_EXPERIMENT_H
+
+#include "lab/sweep.h"
+
+/* Which cells are meant: a map whose keys are axes, ids, sparsity, length and mode, and whose values
+ * are one or a list of them. NULL: all that are generated. */
+typedef const struct lg__yaml *lg__where;
+
+struct lg__experiment_figure {
+    const char *file, *title;
+    lg__where where;
+    const struct lg__yaml *lines; /* one name or a list; NULL: what differs */
+    int tokens;                   /* x is tokens, else length */
+};
+
+enum lg__check_kind { LG__CHECK_MORE, LG__CHECK_LEAST, LG__CHECK_MONOTONE };
+
+struct lg__experiment_check {
+    enum lg__check_kind kind;
+    lg__where cells, other; /* of more: other is of than */
+    double by;              /* of more: by how much at least; of least: the value */
+    int has_by, has_chance;
+    int by_length; /* monotone: in length, else in sparsity */
+    double chance; /* monotone: what guessing gives */
+};
+
+/* Starts from {0}; points into the plan's file. */
+struct lg__experiment {
+    const char *words;
+    double budget; /* minutes */
+    struct lg__experiment_figure *figures;
+    struct lg__experiment_check *checks;
+    int figure_count, check_count;
+};
+
+/* Of a plan whose axes are read. A file without the key is refused. */
+int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p, lg_error *err);
+void lg__experiment_clear(struct lg__experiment *x);
+/* Reads it where it is there, to refuse what is wrong. */
+int lg__experiment_check(const struct lg__sweep_plan *p, lg_error *err);
+
+#endif

@@ -1,0 +1,229 @@
+/* journal.c: run.json: what made the rows of an experiment, run by run. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lab/run.h"
+#include "lab/study.h"
+
+static int no_memory(lg_error *err)
+{
+    return lg__fail(err, LG_ERROR_MEMORY, "no memory for run.json; end other programs");
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+/* What is said of a run, or NULL. */
+static json_t *entry_of(const struct lg__study *s, int run)
+{
+    size_t i;
+    json_t *entry, *runs = json_object_get(s->journal, "runs");
+    json_array_foreach(runs, i, entry) if (strcmp(text_of(entry, "name"), s->plan.runs[run].name) ==
+                                           0) return entry;
+    return NULL;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static const char *what_is_wrong(const struct lg__study *s, const json_t *journal)
+{
+    size_t i;
+    const json_t *entry, *runs = json_object_get(journal, "runs");
+    if (!json_is_array(runs)) return "has no list of runs";
+    if (strcmp(text_of(journal, "experiment"), s->o->name) != 0) return "is of another experiment";
+    json_array_foreach(runs, i,
+                       entry) if (!*text_of(entry, "name") ||
+                                  !json_is_number(json_object_get(
+                                      entry, "hours"))) return "has a run without name or hours";
+    return NULL;
+}
+
+int lg__journal_read(struct lg__study *s, lg_error *err)
+{
+    json_error_t j;
+    lg__journal_free(s);
+    if (access(s->journal_file, F_OK) != 0) return 0;
+    s->journal = json_load_file(s->journal_file, JSON_REJECT_DUPLICATES, &j);
+    if (!s->journal)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s:%d: %s; put it right, or move it away together with evals.csv",
+                        s->journal_file, j.line, j.text);
+    const char *wrong = what_is_wrong(s, s->journal);
+    if (!wrong) return 0;
+    lg__journal_free(s);
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s %s; put it right, or move it away together with evals.csv", s->journal_file,
+                    wrong);
+}
+
+void lg__journal_free(struct lg__study *s)
+{
+    json_decref(s->journal);
+    s->journal = NULL;
+}
+
+double lg__journal_hours(const struct lg__study *s, int run)
+{
+    const json_t *entry = entry_of(s, run);
+    return entry ? json_number_value(json_object_get(entry, "hours")) : -1;
+}
+
+/* json has no unsigned 64 bits: hex digits. */
+static void digits_of(uint64_t sum, char digits[17])
+{
+    snprintf(digits, 17, "%016llx", (unsigned long long)sum);
+}
+
+int lg__journal_same(const struct lg__study *s, int run)
+{
+    char digits[17];
+    const json_t *entry = entry_of(s, run);
+    const char *settings = entry ? text_of(entry, "settings") : "";
+    digits_of(s->runs[run].settings, digits);
+    return !*settings || strcmp(settings, digits) == 0;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+static void cpu_name(char name[200])
+{
+    struct utsname u;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    name[0] = 0;
+    for (char line[400]; f && !name[0] && fgets(line, sizeof line, f);)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
+            snprintf(name, 200, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
+                     strchr(line, ':') + 2);
+    if (f) fclose(f);
+    if (!name[0]) snprintf(name, 200, "%s", uname(&u) == 0 ? u.machine : "unknown");
+}
+
+void lg__journal_build(const char *line, char commit[64], char compiler[64])
+{
+    char ignored[64];
+    if (sscanf(line, "lengthen %63s (%63[^,], %63[^)])", ignored, commit, compiler) == 3) return;
+    snprintf(commit, 64, "unknown"); /* a line of version 1 of the store */
+    snprintf(compiler, 64, "unknown");
+}
+
+/* "avx2+c" of "avx2-1+c-1". */
+static void isa_of(const char *kernels, char isa[LG__RUN_KERNELS])
+{
+    size_t n = 0;
+    for (int skip = 0; *kernels; kernels++) {
+        skip = *kernels == '-' || (skip && *kernels != '+');
+        if (!skip) isa[n++] = *kernels;
+    }
+    isa[n] = 0;
+    if (!n) snprintf(isa, LG__RUN_KERNELS, "unknown");
+}
+
+static int is_desk(const struct lg__study *s)
+{
+    return !s->o->scale || strcmp(s->o->scale, "desk") == 0;
+}
+
+/* The command that makes the run again, elsewhere; to be freed. The name is in single quotes, and
+ * one in it is taken out of them. */
+static char *command_of(const struct lg__study *s, int run)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) return NULL;
+    fprintf(f, "lengthen reproduce %s", s->o->name);
+    if (!is_desk(s)) fprintf(f, " --scale %s", s->o->scale);
+    fputs(" --only '", f);
+    for (const char *c = s->plan.runs[run].name; *c; c++)
+        if (*c == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*c, f);
+    fputs("' --results again --out again", f);
+    if (!fclose(f)) return text;
+    free(text);
+    return NULL;
+}
+
+static json_t *make_entry(const struct lg__study *s, int run, const lg_store_run *r)
+{
+    char commit[64], compiler[64], cpu[200], isa[LG__RUN_KERNELS], date[40] = "", settings[17];
+    char *command = command_of(s, run);
+    time_t when = (time_t)r->updated;
+    struct tm tm;
+    lg__journal_build(r->machine, commit, compiler);
+    cpu_name(cpu);
+    isa_of(r->kernels, isa);
+    digits_of(s->runs[run].settings, settings);
+    if (gmtime_r(&when, &tm)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    json_t *entry =
+        json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:s, s:s}", "name",
+                  s->plan.runs[run].name, "seed", (json_int_t)r->seed, "command",
+                  command ? command : "", "commit", commit, "compiler", compiler, "cpu", cpu, "isa",
+                  isa, "kernels", *r->kernels ? r->kernels : "unknown", "date", date, "hours",
+                  round(r->seconds / 3600 * 1e5) / 1e5, "steps", (json_int_t)r->step, "parameters",
+                  (json_int_t)r->parameters, "id", r->id, "settings", settings);
+    free(command);
+    return entry;
+}
+
+/* The runs in the order of the plan, this one in its place; others that were there stay behind. */
+static json_t *joined(const struct lg__study *s, int run, json_t *entry)
+{
+    json_t *all = json_array(), *one;
+    size_t j;
+    for (int i = 0; i < s->plan.count; i++)
+        if ((one = i == run ? entry : entry_of(s, i))) json_array_append(all, one);
+    json_array_foreach(json_object_get(s->journal, "runs"), j, one)
+    {
+        int known = 0;
+        for (int i = 0; i < s->plan.count && !known; i++)
+            known = strcmp(text_of(one, "name"), s->plan.runs[i].name) == 0;
+        if (!known) json_array_append(all, one);
+    }
+    return all;
+}
+
+int lg__journal_put(struct lg__study *s, int run, const lg_store_run *r, lg_error *err)
+{
+    double hours = 0;
+    size_t i;
+    json_t *entry = make_entry(s, run, r), *one;
+    if (!entry) return no_memory(err);
+    json_t *runs = joined(s, run, entry);
+    json_decref(entry);
+    json_array_foreach(runs, i, one) hours += json_number_value(json_object_get(one, "hours"));
+    json_t *journal = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:f}", "experiment", s->o->name,
+                                "scale", is_desk(s) ? "desk" : s->o->scale, "question", s->question,
+                                "expected", s->expected, "words", s->x.words, "runs", runs, "hours",
+                                round(hours * 1e5) / 1e5);
+    if (!journal) return no_memory(err);
+    json_decref(s->journal);
+    s->journal = journal;
+    return 0;
+}
+
+int lg__journal_write(const struct lg__study *s, lg_error *err)
+{
+    char *text =
+        json_dumps(s->journal, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(7));
+    char *line = NULL;
+    if (!text || asprintf(&line, "%s\n", text) < 0) {
+        free(text);
+        return no_memory(err);
+    }
+    int e = lg__run_write_file(s->journal_file, line, err);
+    free(text);
+    free(line);
+    return e;
+}

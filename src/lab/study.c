@@ -1,0 +1,237 @@
+/* study.c: opens an experiment: names, variants, and which rows there are to be. */
+#include "lab/study.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lab/run.h"
+
+static int no_memory(lg_error *err)
+{
+    return lg__fail(err, LG_ERROR_MEMORY, "no memory for an experiment; end other programs");
+}
+
+/* ---- Names --------------------------------------------------------------------------------- */
+
+static int is_desk(const lg_reproduce_options *o)
+{
+    return !o->scale || strcmp(o->scale, "desk") == 0;
+}
+
+static int name_files(struct lg__study *s, lg_error *err)
+{
+    const lg_reproduce_options *o = s->o;
+    int n = asprintf(&s->file, "%s/%s.yaml", o->experiments, o->name);
+    if (n >= 0) n = asprintf(&s->folder, "%s/%s", o->folder, o->name);
+    if (n >= 0) n = asprintf(&s->place, "%s/%s", is_desk(o) ? o->results : o->folder, o->name);
+    if (n >= 0) n = asprintf(&s->evals, "%s/evals.csv", s->place);
+    if (n >= 0) n = asprintf(&s->journal_file, "%s/run.json", s->place);
+    return n < 0 ? no_memory(err) : 0;
+}
+
+/* The text from..to without blanks around it. */
+static char *trimmed(const char *from, const char *to)
+{
+    while (from < to && (*from == ' ' || *from == '#')) from++;
+    while (to > from && (to[-1] == ' ' || to[-1] == '\r')) to--;
+    return strndup(from, (size_t)(to - from));
+}
+
+/* "# question Expected: outcome" */
+static int read_question(struct lg__study *s, lg_error *err)
+{
+    static const char word[] = "Expected:";
+    char *text;
+    int e = lg__run_read_file(s->file, &text, err);
+    if (e) return e;
+    if (!text)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "there is no experiment %s: %s cannot be read; `lengthen reproduce --list` "
+                        "has all, --experiments names their folder",
+                        s->o->name, s->file);
+    const char *end = text + (*text == '#' ? strcspn(text, "\n") : 0);
+    const char *outcome = strstr(text, word);
+    if (!outcome || outcome > end) outcome = end;
+    s->question = trimmed(text, outcome);
+    s->expected = trimmed(outcome < end ? outcome + strlen(word) : end, end);
+    free(text);
+    return s->question && s->expected ? 0 : no_memory(err);
+}
+
+/* ---- What each run is to have --------------------------------------------------------------- */
+
+static int list_cells(struct lg__study_variant *v, const struct lg__config *c, int predicts,
+                      lg_error *err)
+{
+    int ns = c->eval_sparsities.count ? c->eval_sparsities.count : 1;
+    v->cells = lg__alloc((size_t)(ns * c->eval_lengths.count) * 2 * sizeof *v->cells);
+    if (!v->cells) return no_memory(err);
+    for (int p = 0; p <= predicts; p++)
+        for (int k = 0; k < ns; k++)
+            for (int l = 0; l < c->eval_lengths.count; l++) {
+                struct lg__study_cell cell = {.length = c->eval_lengths.at[l], .predicted = p};
+                if (c->eval_sparsities.count) cell.sparsity = c->eval_sparsities.at[k];
+                if (cell.sparsity <= cell.length) v->cells[v->count++] = cell;
+            }
+    return 0;
+}
+
+/* The config as its runs will have it; the weights are not needed. */
+static int open_variant(struct lg__study_variant *v, const char *const *sets, int count,
+                        lg_error *err)
+{
+    struct lg__config c;
+    lg_task *task = NULL;
+    lg_scheme scheme;
+    lg_model_config model = {0};
+    lg_train_options train;
+    int predicts = 0, e = lg__config_read(&c, NULL, sets, count, err);
+    if (e) return e;
+    e = lg__config_open(&c, &task, &scheme, &model, &train, err);
+    for (int l = 0; l < model.levels && !e; l++) predicts |= model.id_classes[l] > 0;
+    if (!e) e = list_cells(v, &c, predicts, err);
+    if (!e) {
+        v->samples = c.eval_samples;
+        v->least = c.length[0];
+        v->length = c.length[1];
+        v->sparsity = c.sparsity[1];
+        v->seed = c.seed;
+        lg__run_sum_data(c.task, v->data);
+        snprintf(v->unit, sizeof v->unit, "%s", lg_task_get_shape(task)->info->unit);
+        lg_task_free(task);
+    }
+    lg__config_clear(&c);
+    return e;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* FNV-1a over the sets, in whatever order they are written. */
+static uint64_t sum_of(const char **sets, int n)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    qsort(sets, (size_t)n, sizeof *sets, by_text);
+    for (int i = 0; i < n; i++)
+        for (const char *c = sets[i]; c == sets[i] || c[-1]; c++)
+            h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    return h;
+}
+
+/* Its method, its other axes as "k_train=4;..", and its seed. */
+static int name_run(struct lg__study *s, int i, lg_error *err)
+{
+    struct lg__study_run *r = &s->runs[i];
+    size_t size;
+    FILE *f = open_memstream(&r->train, &size);
+    if (!f) return no_memory(err);
+    r->seed = lg__study_variant_of(s, i)->seed;
+    for (int a = 0, n = 0; a < s->plan.axis_count; a++) {
+        const char *key = s->plan.axes[a].at->key;
+        const char *value = lg__sweep_value_of(&s->plan, i, a)->name;
+        if (strcmp(key, "seed") == 0)
+            r->seed = strtoll(value, NULL, 10);
+        else if (strcmp(key, "method") == 0)
+            r->method = strdup(value);
+        else
+            fprintf(f, "%s%s=%s", n++ ? ";" : "", key, value);
+    }
+    if (!r->method) r->method = strdup("");
+    return fclose(f) || !r->method ? no_memory(err) : 0;
+}
+
+static int open_runs(struct lg__study *s, lg_error *err)
+{
+    const struct lg__sweep_plan *p = &s->plan;
+    const char **sets = lg__alloc((size_t)lg__sweep_sets(p, 0, NULL) * sizeof *sets);
+    s->variants = lg__alloc((size_t)p->groups * sizeof *s->variants);
+    s->runs = lg__alloc((size_t)p->count * sizeof *s->runs);
+    int e = sets && s->variants && s->runs ? 0 : no_memory(err);
+    for (int i = 0; i < p->count && !e; i++) {
+        struct lg__study_variant *v = &s->variants[p->runs[i].group];
+        int n = lg__sweep_sets(p, i, sets);
+        if (!v->cells && (e = open_variant(v, sets, n, err))) {
+            lg__sweep_blame(p, i, err);
+            break;
+        }
+        s->runs[i].settings = sum_of(sets, n);
+        e = name_run(s, i, err);
+    }
+    free(sets);
+    return e;
+}
+
+static int check_only(const struct lg__study *s, lg_error *err)
+{
+    if (!s->o->only) return 0;
+    for (int i = 0; i < s->plan.count; i++)
+        if (strcmp(s->plan.runs[i].name, s->o->only) == 0) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT, "\"%.150s\" is no run of %s; one of them is \"%.150s\"",
+                    s->o->only, s->file, s->plan.runs[0].name);
+}
+
+int lg__study_open(struct lg__study *s, const lg_reproduce_options *o, lg_error *err)
+{
+    s->o = o;
+    int e = name_files(s, err);
+    if (!e) e = read_question(s, err);
+    if (e) return e;
+    s->sweep = (lg_sweep_options){.file = s->file,
+                                  .scale = o->scale,
+                                  .folder = s->folder,
+                                  .store = o->store,
+                                  .jobs = o->jobs,
+                                  .threads = o->threads};
+    e = lg__sweep_read(&s->plan, &s->sweep, err);
+    if (!e) e = lg__experiment_read(&s->x, &s->plan, err);
+    if (!e) e = open_runs(s, err);
+    return e ? e : check_only(s, err);
+}
+
+int lg__study_read(struct lg__study *s, lg_error *err)
+{
+    int e = lg__results_read(s, err);
+    if (!e) e = lg__journal_read(s, err);
+    if (!e) lg__study_count(s);
+    return e;
+}
+
+/* Every cell generated and taught, with as many samples as are asked for. */
+void lg__study_count(struct lg__study *s)
+{
+    const struct lg__row *rows = lg__study_rows(s);
+    for (int i = 0, at = 0; i < s->plan.count; i++) {
+        const struct lg__study_variant *v = lg__study_variant_of(s, i);
+        int right = 0;
+        for (; at < s->row_count && rows[at].run == i; at++)
+            right += rows[at].samples == v->samples;
+        s->runs[i].done = right == 2 * v->count;
+    }
+}
+
+void lg__study_close(struct lg__study *s)
+{
+    for (int i = 0; i < s->plan.count && s->runs; i++) {
+        free(s->runs[i].method);
+        free(s->runs[i].train);
+    }
+    for (int i = 0; i < s->plan.groups && s->variants; i++) free(s->variants[i].cells);
+    free(s->runs);
+    free(s->variants);
+    lg__block_free(&s->block);
+    lg__journal_free(s);
+    lg__experiment_clear(&s->x);
+    lg__sweep_clear(&s->plan);
+    free(s->file);
+    free(s->folder);
+    free(s->place);
+    free(s->evals);
+    free(s->journal_file);
+    free(s->question);
+    free(s->expected);
+    *s = (struct lg__study){0};
+}

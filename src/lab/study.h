@@ -1,0 +1,111 @@
+/* study.h: an experiment at a scale, opened: its plan, what rows each run is to have, and the rows
+ * that are there (evals.csv) with what is said of the runs that made them (run.json). */
+#ifndef LG_LAB_STUDY_H
+#define LG_LAB_STUDY_H
+
+#include "lab/experiment.h"
+
+struct json_t;
+
+/* One cell that a run is to have. */
+struct lg__study_cell {
+    int length, sparsity, predicted;
+};
+
+/* What the runs of a variant share. */
+struct lg__study_variant {
+    struct lg__study_cell *cells; /* in the order of their rows */
+    int count;
+    int samples, least, length, sparsity; /* of a cell; shortest, longest, densest of training */
+    int64_t seed;
+    char unit[64], data[20]; /* data: as in lg_run_cell */
+};
+
+struct lg__study_run {
+    char *method, *train; /* as in the rows */
+    int64_t seed;
+    uint64_t settings; /* a sum over what the file says of it */
+    int done;          /* all its rows are there */
+};
+
+/* A row of evals.csv. */
+struct lg__row {
+    int run, cell, taught; /* cell: of its variant */
+    int samples;
+    double tokens, exact, low, high, token_accuracy;
+};
+
+struct lg__study {
+    const lg_reproduce_options *o;
+    char *file, *folder, *place; /* of the experiment, of its runs, of its rows */
+    char *evals, *journal_file;
+    char *question, *expected;
+    lg_sweep_options sweep;
+    struct lg__sweep_plan plan;
+    struct lg__experiment x;
+    struct lg__study_variant *variants;
+    struct lg__study_run *runs; /* [plan.count] */
+    struct lg__block block;     /* struct lg__row, sorted by run, cell and mode */
+    int row_count;
+    struct json_t *journal; /* run.json */
+};
+
+/* Reads and checks everything, and writes nothing; the study starts from {0}, and is to be closed
+ * in any case. */
+int lg__study_open(struct lg__study *s, const lg_reproduce_options *o, lg_error *err);
+void lg__study_close(struct lg__study *s);
+/* The rows and run.json as they are now. */
+int lg__study_read(struct lg__study *s, lg_error *err);
+/* Which runs have all their rows. */
+void lg__study_count(struct lg__study *s);
+
+static inline struct lg__row *lg__study_rows(const struct lg__study *s) { return s->block.data; }
+static inline const struct lg__study_variant *lg__study_variant_of(const struct lg__study *s,
+                                                                   int run)
+{
+    return &s->variants[s->plan.runs[run].group];
+}
+
+/* results.c: a file that is not there has no rows. */
+int lg__results_read(struct lg__study *s, lg_error *err);
+int lg__results_write(const struct lg__study *s, lg_error *err);
+/* Puts rows[count] in the place of all that the run had. */
+int lg__results_put(struct lg__study *s, int run, const struct lg__row *rows, int count,
+                    lg_error *err);
+
+/* journal.c: run.json. */
+int lg__journal_read(struct lg__study *s, lg_error *err);
+int lg__journal_write(const struct lg__study *s, lg_error *err);
+void lg__journal_free(struct lg__study *s);
+/* What is said of a run that is done. */
+int lg__journal_put(struct lg__study *s, int run, const lg_store_run *r, lg_error *err);
+/* The commit and the compiler in the line of lg_store_run.machine; "unknown" where it has none. */
+void lg__journal_build(const char *line, char commit[64], char compiler[64]);
+/* Hours of a run; -1: nothing is said of it. */
+double lg__journal_hours(const struct lg__study *s, int run);
+/* Whether it was made with the settings that the file has now; 1 where that is not known. */
+int lg__journal_same(const struct lg__study *s, int run);
+
+/* A cell over its seeds. */
+struct lg__cell {
+    int run; /* one of its runs */
+    int length, sparsity, predicted, taught;
+    int seeds;
+    double tokens, median, lower, upper; /* exact: the median and the quartiles */
+    double right, samples, low, high;    /* of all seeds together, with its 95% interval */
+};
+/* By variant, mode, IDs, sparsity and length; to be freed. Of runs that are done. */
+int lg__study_cells(const struct lg__study *s, struct lg__cell **cells, int *count, lg_error *err);
+int lg__where_fits(const struct lg__study *s, lg__where where, const struct lg__cell *c);
+
+/* checks.c */
+int lg__study_check(const struct lg__study *s, const struct lg__cell *cells, int count,
+                    lg_reproduce_result *r, lg_error *err);
+/* Kendall's tau-b; 0 where all of x or of y are equal. */
+double lg__tau_b(const double *x, const double *y, int n);
+
+/* study_figures.c */
+int lg__study_draw(const struct lg__study *s, const struct lg__cell *cells, int count,
+                   lg_error *err);
+
+#endif

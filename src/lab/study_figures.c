@@ -1,0 +1,207 @@
+/* study_figures.c: the figures of an experiment, from its cells: one line for each thing that is
+ * not fixed, its range of training shaded. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lab/study.h"
+
+enum { NAME = 300 };
+
+/* The cells that a figure shows, line after line, each by length. */
+struct drawing {
+    const struct lg__study *s;
+    const struct lg__experiment_figure *f;
+    const struct lg__cell **cells;
+    int count;
+    double *x, *y, *low, *high;
+    lg_curve *curves;
+    char (*names)[NAME];
+    int curve_count;
+};
+
+static int same_line(const struct drawing *d, const struct lg__cell *a, const struct lg__cell *b)
+{
+    const struct lg__sweep_item *runs = d->s->plan.runs;
+    return runs[a->run].group == runs[b->run].group && a->taught == b->taught &&
+           a->predicted == b->predicted && a->sparsity == b->sparsity;
+}
+
+/* ---- Names of lines ------------------------------------------------------------------------ */
+
+/* "k_train 4", "sparsity 4", "predicted IDs", "PoSE". */
+static void put_part(const struct drawing *d, const struct lg__cell *c, const char *key, char *name,
+                     size_t size)
+{
+    name[0] = 0;
+    if (strcmp(key, "sparsity") == 0) snprintf(name, size, "sparsity %d", c->sparsity);
+    if (strcmp(key, "ids") == 0)
+        snprintf(name, size, "%s IDs", c->predicted ? "predicted" : "given");
+    if (strcmp(key, "mode") == 0) snprintf(name, size, "%s", c->taught ? "taught" : "generated");
+    for (int a = 0; a < d->s->plan.axis_count; a++) {
+        const char *axis = d->s->plan.axes[a].at->key;
+        const char *value = lg__sweep_value_of(&d->s->plan, c->run, a)->name;
+        if (strcmp(axis, key) != 0) continue;
+        if (strcmp(axis, "method") == 0)
+            snprintf(name, size, "%s", value);
+        else
+            snprintf(name, size, "%s %s", axis, value);
+    }
+}
+
+static int differs(const struct drawing *d, const char *key)
+{
+    char first[NAME], other[NAME];
+    put_part(d, d->cells[0], key, first, sizeof first);
+    for (int i = 1; i < d->count; i++) {
+        put_part(d, d->cells[i], key, other, sizeof other);
+        if (strcmp(first, other) != 0) return 1;
+    }
+    return 0;
+}
+
+static int is_listed(const struct lg__yaml *lines, const char *key)
+{
+    if (!lines) return 0;
+    if (lines->kind == LG__YAML_SCALAR) return strcmp(lines->text, key) == 0;
+    for (const struct lg__yaml *n = lines->first; n; n = n->next)
+        if (strcmp(n->text, key) == 0) return 1;
+    return 0;
+}
+
+static void add_part(const struct drawing *d, const struct lg__cell *c, const char *key, char *name)
+{
+    char part[NAME];
+    size_t used = strlen(name);
+    if (!is_listed(d->f->lines, key) && !differs(d, key)) return;
+    put_part(d, c, key, part, sizeof part);
+    snprintf(name + used, NAME - used, "%s%s", used ? ", " : "", part);
+}
+
+/* What `lines` names, and whatever else differs. */
+static void name_line(const struct drawing *d, const struct lg__cell *c, char *name)
+{
+    static const char *const words[] = {"sparsity", "ids", "mode"};
+    name[0] = 0;
+    for (int a = 0; a < d->s->plan.axis_count; a++)
+        if (strcmp(d->s->plan.axes[a].at->key, "seed") != 0)
+            add_part(d, c, d->s->plan.axes[a].at->key, name);
+    for (int i = 0; i < 3; i++) add_part(d, c, words[i], name);
+    if (!*name) snprintf(name, NAME, "%s", c->seeds > 1 ? "median of the seeds" : "exact answers");
+}
+
+/* ---- The figure ---------------------------------------------------------------------------- */
+
+static void draw_lines(struct drawing *d)
+{
+    for (int i = 0; i < d->count; i++) {
+        const struct lg__cell *c = d->cells[i];
+        if (!i || !same_line(d, c, d->cells[i - 1])) {
+            char *name = d->names[d->curve_count];
+            name_line(d, c, name);
+            d->curves[d->curve_count++] =
+                (lg_curve){name, 0, d->x + i, d->y + i, d->low + i, d->high + i};
+        }
+        d->curves[d->curve_count - 1].n++;
+        d->x[i] = d->f->tokens ? c->tokens : c->length;
+        d->y[i] = c->median;
+        d->low[i] = c->seeds > 1 ? c->lower : c->low;
+        d->high[i] = c->seeds > 1 ? c->upper : c->high;
+    }
+}
+
+/* How many tokens examples of a length have, by the shortest and the longest that are shown. */
+static double tokens_at(const struct drawing *d, double length)
+{
+    const struct lg__cell *a = d->cells[0], *b = a;
+    for (int i = 1; i < d->count; i++) {
+        if (d->cells[i]->length < a->length) a = d->cells[i];
+        if (d->cells[i]->length > b->length) b = d->cells[i];
+    }
+    if (a->length == b->length) return a->tokens * length / a->length;
+    return a->tokens + (b->tokens - a->tokens) * (length - a->length) / (b->length - a->length);
+}
+
+/* The range of training, if all lines share it. */
+static void set_range(const struct drawing *d, lg_figure *f)
+{
+    const struct lg__study_variant *v = lg__study_variant_of(d->s, d->cells[0]->run), *o;
+    for (int i = 1; i < d->count; i++) {
+        o = lg__study_variant_of(d->s, d->cells[i]->run);
+        if (o->least != v->least || o->length != v->length) return;
+    }
+    f->trained_low = d->f->tokens ? tokens_at(d, v->least) : v->least;
+    f->trained_high = d->f->tokens ? tokens_at(d, v->length) : v->length;
+    if (f->trained_low < 0) f->trained_low = 0;
+}
+
+static int put_figure(struct drawing *d, const char *file, lg_error *err)
+{
+    char label[100];
+    int several = 0;
+    draw_lines(d);
+    for (int i = 0; i < d->count; i++) several |= d->cells[i]->seeds > 1;
+    snprintf(label, sizeof label, "length (%.60s)",
+             lg__study_variant_of(d->s, d->cells[0]->run)->unit);
+    lg_figure f = {.title = d->f->title,
+                   .x_label = d->f->tokens ? "tokens" : label,
+                   .y_label =
+                       several ? "exact answers, median of the seeds, %" : "exact answers, %",
+                   .curves = d->curves,
+                   .count = d->curve_count,
+                   .caption = d->s->x.words};
+    set_range(d, &f);
+    return lg_figure_write(&f, file, err);
+}
+
+static int open_drawing(struct drawing *d, int count, lg_error *err)
+{
+    size_t n = (size_t)count + 1;
+    d->cells = lg__alloc(n * sizeof *d->cells);
+    d->curves = lg__alloc(n * sizeof *d->curves);
+    d->names = lg__alloc(n * sizeof *d->names);
+    d->x = lg__alloc(4 * n * sizeof *d->x);
+    if (!d->cells || !d->curves || !d->names || !d->x)
+        return lg__fail(err, LG_ERROR_MEMORY, "no memory for a figure; end other programs");
+    d->y = d->x + n;
+    d->low = d->y + n;
+    d->high = d->low + n;
+    return 0;
+}
+
+/* What cannot be drawn is told, and does not stop the rest. */
+static int one_figure(const struct lg__study *s, const struct lg__experiment_figure *f,
+                      const struct lg__cell *cells, int count, lg_error *err)
+{
+    struct drawing d = {.s = s, .f = f};
+    char *file = NULL;
+    lg_error why = {0};
+    int e = open_drawing(&d, count, err);
+    if (!e && asprintf(&file, "%s/%s", s->place, f->file) < 0) {
+        file = NULL;
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory for a figure; end other programs");
+    }
+    for (int i = 0; i < count && !e; i++)
+        if (lg__where_fits(s, f->where, &cells[i])) d.cells[d.count++] = &cells[i];
+    if (!e) {
+        int bad = d.count ? put_figure(&d, file, &why)
+                          : lg__fail(&why, LG_ERROR_ARGUMENT, "there are no cells for it yet");
+        if (s->o->figure) s->o->figure(s->o->context, file, bad ? why.text : NULL);
+    }
+    free(d.cells);
+    free(d.curves);
+    free(d.names);
+    free(d.x);
+    free(file);
+    return e;
+}
+
+int lg__study_draw(const struct lg__study *s, const struct lg__cell *cells, int count,
+                   lg_error *err)
+{
+    int e = 0;
+    for (int i = 0; i < s->x.figure_count && !e; i++)
+        e = one_figure(s, &s->x.figures[i], cells, count, err);
+    return e;
+}
