@@ -81,7 +81,11 @@ static int run_on_terminal(const char *typed, int argc, const char *const *words
 {
     const char *argv[12] = {LG_PROGRAM};
     int terminal = posix_openpt(O_RDWR | O_NOCTTY), status;
-    assert_true(argc < 11 && terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    if (terminal < 0) {
+        print_message("no terminals can be made here (is /dev/pts there?): skipped\n");
+        skip();
+    }
+    assert_true(argc < 11 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
     struct winsize size = {.ws_row = 24, .ws_col = 80};
     ioctl(terminal, TIOCSWINSZ, &size);
     for (int i = 0; i < argc; i++) argv[i + 1] = words[i];
