@@ -203,6 +203,34 @@ typedef struct lg_generate_options {
  * end of the right answer have the ID of its last one. */
 int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *err);
 
+/* ---- The certificate ------------------------------------------------------------------------- */
+
+typedef struct lg_certify_options {
+    const char *folder;
+    double most;                                                /* contexts; 0: 5e7 */
+    int threads;                                                /* 0: all cores */
+    void (*progress)(void *context, int64_t done, int64_t all); /* or NULL */
+    void *context;
+} lg_certify_options;
+
+typedef struct lg_certificate {
+    int certified; /* 1: right on every input of every length; 0: there is one on which it fails */
+    int64_t contexts;        /* that a generated position can show */
+    int64_t wrong;           /* of those */
+    double min_margin;       /* the smallest lead of a right answer over the second: token or ID */
+    int64_t step;            /* of the weights */
+    int layers, back, ahead; /* columns that a position sees behind and ahead of its own */
+    /* Not certified: the shortest input that fails, the answer that the model writes to it, and the
+     * token of the answer at which it is first wrong, from 1. */
+    char input[4096], answer[4096], right[4096];
+    int columns, first;
+} lg_certificate;
+
+/* Proves for a run with window span, on a task that a finite machine writes, that greedy decoding is
+ * right on every input of every length, or finds the shortest input on which it is not (see
+ * docs/CERTIFICATE.md). What cannot be certified is refused with the reason. */
+int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err);
+
 /* ---- The store --------------------------------------------------------------------------- */
 
 /* Runs, the metrics of their steps and the cells of their evaluations: one SQLite file, into

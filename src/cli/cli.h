@@ -16,6 +16,7 @@ enum {
 /* argv[0] is the command's name, so getopt_long works on it as it is. Returns an exit code.
  * `--help` never arrives here: main prints the help text itself. */
 int lg_cmd_bench(int argc, char **argv);
+int lg_cmd_certify(int argc, char **argv);
 int lg_cmd_demo(int argc, char **argv);
 int lg_cmd_eval(int argc, char **argv);
 int lg_cmd_generate(int argc, char **argv);
@@ -30,6 +31,7 @@ int lg_cmd_try(int argc, char **argv);
 
 /* Usage line, what the command does, its options, an example; ends with a newline. */
 extern const char lg_cmd_bench_help[];
+extern const char lg_cmd_certify_help[];
 extern const char lg_cmd_demo_help[];
 extern const char lg_cmd_eval_help[];
 extern const char lg_cmd_generate_help[];

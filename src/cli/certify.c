@@ -1,0 +1,144 @@
+/* certify.c: `lengthen certify`: proves that a run is right at every length, or shows the shortest
+ * input on which it fails. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/show.h"
+
+const char lg_cmd_certify_help[] =
+    "Usage: lengthen certify RUN [OPTIONS]\n"
+    "\n"
+    "Proves that greedy decoding is right on every input of every length, or prints the\n"
+    "shortest input on which it fails. For runs with a window span over coupled IDs, on tasks\n"
+    "that a finite machine writes column by column: parity-scratchpad, addition, subtraction,\n"
+    "copy, reverse, multiplication by a fixed digit, and machine with any table. Each\n"
+    "prediction of such a model depends on the few columns that its layers see; all that these\n"
+    "can hold on valid inputs is enumerated and run. See docs/CERTIFICATE.md.\n"
+    "\n"
+    "  --most-contexts N  refuse if there may be more (5e7)\n"
+    "  --threads N        threads (all cores)\n"
+    "  --json             one object\n"
+    "\n"
+    "Exit code 0: certified, 3: it fails on the input that is shown.\n"
+    "\n"
+    "Example:\n"
+    "  lengthen certify runs/parity\n";
+
+struct request {
+    lg_certify_options o;
+    int json;
+    double shown;
+};
+
+static void progress(void *context, int64_t done, int64_t all)
+{
+    struct request *q = context;
+    if (!isatty(STDERR_FILENO) || lg_cli_now() - q->shown < 0.2) return;
+    q->shown = lg_cli_now();
+    fprintf(stderr, "\r\033[K%lld of %lld contexts", (long long)done, (long long)all);
+    if (done == all) fputs("\r\033[K", stderr);
+}
+
+static void print_json(const lg_certificate *c)
+{
+    printf("{\"certified\":%s,\"contexts\":%lld,\"wrong\":%lld,\"min_margin\":",
+           c->certified ? "true" : "false", (long long)c->contexts, (long long)c->wrong);
+    if (c->wrong < c->contexts)
+        printf("%.9g", c->min_margin);
+    else
+        printf("null");
+    printf(",\"step\":%lld,\"isa\":\"%s\",\"build\":\"%s, %s\"", (long long)c->step, lg_isa(),
+           lg_commit(), lg_compiler());
+    if (!c->certified) {
+        printf(",\"counterexample\":{\"input\":");
+        lg_cli_json(stdout, c->input);
+        printf(",\"columns\":%d,\"right\":", c->columns);
+        lg_cli_json(stdout, c->right);
+        printf(",\"answer\":");
+        lg_cli_json(stdout, c->answer);
+        printf(",\"first_error\":%d}", c->first);
+    }
+    printf("}\n");
+}
+
+static void print_text(const lg_certificate *c)
+{
+    printf(
+        "A position sees its own column, %d behind and %d ahead of it (%d layer%s): %lld contexts\n"
+        "on valid inputs.\n",
+        c->back, c->ahead, c->layers, c->layers == 1 ? "" : "s", (long long)c->contexts);
+    if (c->certified) {
+        printf(
+            "Certified: all are right, by a margin of at least %.3g, so that greedy decoding is\n"
+            "right on every input of every length. Step %lld, %s, build %s.\n",
+            c->min_margin, (long long)c->step, lg_isa(), lg_commit());
+        return;
+    }
+    printf("Not certified: %lld are wrong.\n\n  input    %s\n  right    %s\n  written  %s\n\n",
+           (long long)c->wrong, c->input, c->right, c->answer);
+    if (c->first)
+        printf("The shortest input that fails: %d column%s, wrong at token %d of the answer.\n",
+               c->columns, c->columns == 1 ? "" : "s", c->first);
+    else
+        printf("An ID is predicted wrongly there, though this answer came out right.\n");
+}
+
+/* -1: go on; else an exit code. */
+static int read_options(struct request *q, int argc, char **argv)
+{
+    static const struct option known[] = {{"most-contexts", required_argument, NULL, 'm'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {0}};
+    char *end;
+    opterr = 0;
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
+        case 'm':
+            q->o.most = strtod(optarg, &end);
+            if (end == optarg || *end || !(q->o.most >= 1))
+                return lg_cli_wrong("certify", "--most-contexts is \"%s\"; take a number from 1 on",
+                                    optarg);
+            break;
+        case 't':
+            q->o.threads = (int)strtol(optarg, &end, 10);
+            if (end == optarg || *end || q->o.threads < 1 || q->o.threads > 1024)
+                return lg_cli_wrong("certify", "--threads is \"%s\"; take a number from 1 to 1024",
+                                    optarg);
+            break;
+        case 'j': q->json = 1; break;
+        default:
+            return lg_cli_wrong("certify", "\"%s\" is not an option, or lacks its value",
+                                argv[optind - 1]);
+        }
+    if (optind == argc) return lg_cli_wrong("certify", "which run? Give its folder");
+    if (optind + 1 < argc)
+        return lg_cli_wrong("certify", "one run at a time; \"%s\" is too much", argv[optind + 1]);
+    q->o.folder = argv[optind];
+    return -1;
+}
+
+int lg_cmd_certify(int argc, char **argv)
+{
+    static lg_certificate c;
+    struct request q = {0};
+    lg_error err = {0};
+    int code = read_options(&q, argc, argv);
+    if (code >= 0) return code;
+    q.o.progress = progress;
+    q.o.context = &q;
+    code = lg_certify(&q.o, &c, &err);
+    if (code) {
+        fprintf(stderr, "lengthen certify: %s\n", err.text);
+        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    }
+    if (q.json)
+        print_json(&c);
+    else
+        print_text(&c);
+    return c.certified ? LG_EXIT_DONE : LG_EXIT_NO;
+}

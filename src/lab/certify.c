@@ -1,0 +1,195 @@
+/* certify.c: right at every length, or the input that fails. Every context that a generated position
+ * can show is run through the model, packed; by row-invariance it gives the same bits there as
+ * anywhere else, so that greedy decoding is right on every input if it is right on all of them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lab/contexts.h"
+#include "lab/run.h"
+
+enum { ROWS = 1 << 15, TRIES = 100 }; /* of a batch; wrong contexts whose inputs are generated */
+
+struct certifying {
+    const lg_certify_options *o;
+    struct lg__run run;
+    struct lg__contexts set;
+    lg_evaluator *evaluator;
+    lg_batch batch;
+    int tries[TRIES], tried; /* the first wrong contexts */
+    lg_certificate *c;
+};
+
+/* ---- All contexts ------------------------------------------------------------------------- */
+
+/* The lead of the right one over the best other; negative if that is ahead, 0 on a tie. */
+static double margin(const float *logits, int n, int right)
+{
+    double best = -INFINITY;
+    for (int i = 0; i < n; i++)
+        if (i != right && logits[i] > best) best = logits[i];
+    return (double)logits[right] - best;
+}
+
+static void judge(struct certifying *w, int context, const lg_eval_result *r, int i)
+{
+    const lg_model_config *m = &w->run.model_config;
+    int row = r->row[i];
+    double least =
+        margin(r->logits + (size_t)i * (size_t)m->vocab, m->vocab, w->batch.targets[row]);
+    for (int l = 0; l < m->levels; l++) {
+        int class = w->batch.id_targets[l][row], n = m->id_classes[l];
+        if (class < 0 || !r->id_logits[l]) continue;
+        least = fmin(least, margin(r->id_logits[l] + (size_t)i * (size_t)n, n, class));
+    }
+    if (least > 0) {
+        w->c->min_margin = fmin(w->c->min_margin, least);
+        return;
+    }
+    if (w->tried < TRIES) w->tries[w->tried++] = context;
+    w->c->wrong++;
+}
+
+static int run_contexts(struct certifying *w, lg_error *err)
+{
+    lg_eval_result r;
+    int e = 0, all = w->set.count;
+    for (int done = 0; done < all && !e;) {
+        int first = done;
+        lg_batch_reset(&w->batch);
+        for (; done < all && w->batch.rows < ROWS && !e; done++)
+            e = lg__contexts_add(&w->set, done, &w->batch, err);
+        if (!e) e = lg_evaluator_run(w->evaluator, &w->batch, &r, err);
+        for (int i = 0; i < r.rows && !e; i++) judge(w, first + i, &r, i);
+        if (!e && w->o->progress) w->o->progress(w->o->context, done, all);
+    }
+    return e;
+}
+
+/* ---- The input that fails --------------------------------------------------------------------- */
+
+/* Generates the answer to the text in set.x greedily into token; returns how many, negative: err. */
+static int generate(struct certifying *w, int32_t *token, int most, lg_error *err)
+{
+    const lg_example *x = &w->set.x;
+    const lg_batch *text = &w->set.text;
+    const lg_model_config *m = &w->run.model_config;
+    lg_sequence prompt = {.n = x->answer, .levels = m->levels, .tokens = x->tokens};
+    int32_t id[LG_LEVELS], carried[LG_LEVELS], stop = lg_task_get_shape(w->run.task)->stop;
+    int n = 0, e;
+    for (int l = 0; l < m->levels; l++) {
+        prompt.ids[l] = text->ids[l];
+        carried[l] = text->ids[l][x->answer - 1];
+    }
+    lg_decoder *d = lg_decoder_new(w->run.model, 1, err);
+    lg_batch_reset(&w->batch);
+    e = d ? lg_batch_add_levels(&w->batch, &prompt, err) : LG_ERROR_MEMORY;
+    if (!e) e = lg_decoder_start(d, &w->batch, err);
+    while (!e && n < most) {
+        token[n] = lg_argmax(lg_decoder_logits(d, 0), m->vocab);
+        if (token[n++] == stop) break;
+        for (int l = 0; l < m->levels; l++) {
+            int place = x->answer + n - 1, known = place < text->rows;
+            id[l] = m->id_classes[l] > 0 ? lg_scheme_next_id(&w->run.scheme, m, d, 0, l, carried[l])
+                                         : text->ids[l][known ? place : text->rows - 1];
+            carried[l] = id[l];
+        }
+        e = lg_decoder_step(d, &token[n - 1], id, err);
+    }
+    lg_decoder_free(d);
+    return e ? e : n;
+}
+
+static void put_words(const struct certifying *w, char *text, size_t size, const int32_t *token,
+                      int n)
+{
+    const lg_task_shape *shape = lg_task_get_shape(w->run.task);
+    size_t used = 0;
+    *text = 0;
+    for (int i = 0; i < n && used + 1 < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "",
+                                 shape->words[token[i]]);
+}
+
+/* Shows the text of a wrong context and what the model answers; *fails: it is wrong. */
+static int show(struct certifying *w, int context, int *fails, lg_error *err)
+{
+    lg_certificate *c = w->c;
+    int row, e = lg__contexts_text(&w->set, context, &row, err);
+    if (e) return e;
+    const lg_example *x = &w->set.x;
+    int right = x->n - x->answer, most = 2 * right;
+    int32_t *token = malloc((size_t)most * sizeof *token);
+    if (!token) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
+    int n = generate(w, token, most, err);
+    c->first = 0;
+    for (int i = 0; i < right && !c->first && n >= 0; i++)
+        if (i >= n || token[i] != x->tokens[x->answer + i]) c->first = i + 1;
+    if (n >= 0) {
+        put_words(w, c->input, sizeof c->input, x->tokens, x->answer);
+        put_words(w, c->right, sizeof c->right, x->tokens + x->answer, right);
+        put_words(w, c->answer, sizeof c->answer, token, n);
+        c->columns = x->length;
+    }
+    *fails = n >= 0 && c->first > 0;
+    free(token);
+    return n < 0 ? n : 0;
+}
+
+/* The contexts are in the order of their inputs' lengths: the first that fails is the shortest. A
+ * wrong ID may do no harm, so it may take several. */
+static int find_input(struct certifying *w, lg_error *err)
+{
+    int fails = 0, e = 0;
+    for (int i = 0; i < w->tried && !fails && !e; i++) e = show(w, w->tries[i], &fails, err);
+    return e;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+static int check_size(const struct certifying *w, double expected, lg_error *err)
+{
+    double most = w->o->most > 0 ? w->o->most : 5e7;
+    if (expected <= most) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "a position sees %d columns of %d inputs each, which makes %.3g inputs to try, "
+                    "over the most of %.3g; take a narrower window, fewer layers, or allow more",
+                    w->set.back + 1 + w->set.ahead, w->set.columns.inputs, expected, most);
+}
+
+int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
+{
+    lg_error own;
+    double expected = 0;
+    struct certifying *w = calloc(1, sizeof *w);
+    if (!err) err = &own;
+    *c = (lg_certificate){.min_margin = INFINITY};
+    if (!w) return lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
+    w->o = o;
+    w->c = c;
+    lg_batch_init(&w->batch);
+    int e = lg__run_open_folder(&w->run, o->folder, NULL, err);
+    if (!e) e = lg__contexts_open(&w->set, &w->run, &expected, err);
+    if (!e) e = check_size(w, expected, err);
+    if (!e) e = lg__contexts_fill(&w->set, err);
+    if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
+        e = LG_ERROR_MEMORY;
+    if (!e) {
+        c->contexts = w->set.count;
+        c->step = w->run.step;
+        c->layers = w->run.model_config.layers;
+        c->back = w->set.back;
+        c->ahead = w->set.ahead;
+        e = run_contexts(w, err);
+    }
+    if (!e && c->wrong) e = find_input(w, err);
+    c->certified = !e && !c->wrong;
+    lg_evaluator_free(w->evaluator);
+    lg_batch_clear(&w->batch);
+    lg__contexts_clear(&w->set);
+    lg__run_close(&w->run);
+    free(w);
+    return e;
+}

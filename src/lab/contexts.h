@@ -1,0 +1,61 @@
+/* contexts.h: every context in which a window-span model can find itself on a task that a finite
+ * machine writes. The context of a position is all that its output depends on: the tokens not later
+ * in the text whose column is near enough for the layers to see, with their ID differences and their
+ * order (docs/CERTIFICATE.md). */
+#ifndef LG_LAB_CONTEXTS_H
+#define LG_LAB_CONTEXTS_H
+
+#include "base/memory.h"
+#include "lab/run.h"
+#include "tasks/tasks.h"
+
+/* An input: the shortest way to a state, then free columns, then the shortest way to an end. */
+struct lg__input {
+    int state;     /* that the free columns start from */
+    int free;      /* how many they are */
+    int64_t which; /* their inputs as one number, the first column lowest */
+};
+
+struct lg__context {
+    uint32_t at;              /* of its key in the arena */
+    uint16_t size;            /* bytes of the key */
+    int32_t answer;           /* the right next token */
+    int32_t class[LG_LEVELS]; /* the right classes of the ID heads, or LG_NONE */
+    int input, row;           /* where it was first met: the input's number, the row of its text */
+};
+
+struct lg__contexts {
+    const lg_task *task;
+    const lg_scheme *scheme;
+    lg_model_config model;
+    struct lg__columns columns;
+    int back, ahead; /* columns that a position sees behind and ahead of its own */
+    /* Of each state: the shortest input to it, and from it to an end (NULL: there is none). */
+    int32_t **to, **on;
+    int *to_count, *on_count;
+    struct lg__block inputs; /* struct lg__input [input_count] */
+    int input_count;
+    /* The set. */
+    struct lg__block list, keys, slots; /* struct lg__context [count]; bytes; int32_t, open */
+    int count;
+    size_t key_bytes;
+    int slot_bits;
+    lg_example x; /* scratch */
+    lg_batch text;
+    struct lg__block string; /* int32_t: the columns of an input */
+};
+
+/* Opens from a run, whose task and scheme must outlive it: refused with the reason where nothing can
+ * be certified. *expected is how many inputs it will have. Cleared in any case. */
+int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, double *expected,
+                      lg_error *err);
+/* Fills the set. Two inputs in which the same context has different answers are refused. */
+int lg__contexts_fill(struct lg__contexts *c, lg_error *err);
+void lg__contexts_clear(struct lg__contexts *c);
+
+/* Adds a context to a batch as a sequence of its own, its answer the target of the last row. */
+int lg__contexts_add(const struct lg__contexts *c, int i, lg_batch *b, lg_error *err);
+/* The text in which a context was first met, into c->x; *row is the place that predicts. */
+int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err);
+
+#endif

@@ -1,0 +1,349 @@
+/* test_certify.c: the contexts of a task's columns against all inputs up to a length, by code that
+ * knows nothing of states or ways; and the certificate against generation. */
+#include <unistd.h>
+
+#include "lab/contexts.h"
+#include "lab/training.h"
+
+static char home[64];
+
+static int make_home(void **state)
+{
+    (void)state;
+    snprintf(home, sizeof home, "/tmp/lengthen-certify-XXXXXX");
+    return mkdtemp(home) ? 0 : -1;
+}
+
+static int remove_home(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", home);
+    return system(command);
+}
+
+static const char *in_home(const char *name)
+{
+    static char path[4][200];
+    static int next;
+    char *p = path[next++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", home, name);
+    return p;
+}
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+enum { MOST = 400000 };
+
+/* A context with its answer as one line of text. */
+struct lines {
+    char **at;
+    int count;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_line(struct lines *l, const char *text)
+{
+    assert_true(l->count < MOST);
+    l->at[l->count++] = strdup(text);
+}
+
+/* Sorted, each once. */
+static void tidy(struct lines *l)
+{
+    int n = 0;
+    qsort(l->at, (size_t)l->count, sizeof *l->at, by_text);
+    for (int i = 0; i < l->count; i++)
+        if (!n || strcmp(l->at[n - 1], l->at[i]) != 0)
+            l->at[n++] = l->at[i];
+        else
+            free(l->at[i]);
+    l->count = n;
+}
+
+static void clear(struct lines *l)
+{
+    for (int i = 0; i < l->count; i++) free(l->at[i]);
+    free(l->at);
+}
+
+/* The rows of a sequence up to `row` that lie within lo..hi of it at level 0, and what follows. */
+static void add_row(struct lines *l, const lg_batch *b, int row, int from, int lo, int hi, int stop)
+{
+    char text[2000];
+    size_t n = 0;
+    for (int t = from; t <= row; t++) {
+        int apart = b->ids[0][t] - b->ids[0][row];
+        if (apart < lo || apart > hi) continue;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%d@%d", b->tokens[t], apart);
+        for (int k = 1; k < b->levels; k++)
+            n += (size_t)snprintf(text + n, sizeof text - n, ",%d", b->ids[k][t] - b->ids[k][row]);
+        text[n++] = ' ';
+    }
+    n += (size_t)snprintf(text + n, sizeof text - n, "-> %d", b->targets[row]);
+    for (int k = 0; k < b->levels && b->targets[row] != stop; k++)
+        n += (size_t)snprintf(text + n, sizeof text - n, " %d", b->id_targets[k][row]);
+    add_line(l, text);
+}
+
+static const char *const shared[] = {
+    "positions.ids=coupled", "positions.encoding=relative",
+    "positions.span=window", "positions.source=delta",
+    "model.width=16",        "model.heads=2",
+    "train.length=[1, 5]",
+};
+enum { SHARED = sizeof shared / sizeof *shared };
+
+static void open_run(struct lg__run *r, const char *const *sets, int count)
+{
+    const char *all[SHARED + 8];
+    lg_error err = {0};
+    memcpy(all, shared, sizeof shared);
+    memcpy(all + SHARED, sets, (size_t)count * sizeof *sets);
+    *r = (struct lg__run){0};
+    must(lg__run_open(r, NULL, all, SHARED + count, &err), &err);
+}
+
+/* Every text of 1..longest columns, by counting through all strings of inputs; those that the task
+ * cannot make are left out by the machine's own word, which test_columns has checked. */
+static void all_texts(struct lg__run *r, const struct lg__contexts *c, int longest, struct lines *l)
+{
+    int stop = lg_task_get_shape(r->task)->stop, layers = r->model_config.layers;
+    int lo = layers * r->model_config.window_lo[0], hi = layers * r->model_config.window_hi[0];
+    lg_example x;
+    lg_batch b;
+    lg_error err;
+    lg_example_init(&x);
+    lg_batch_init(&b);
+    for (int n = 1; n <= longest; n++) {
+        int32_t input[32] = {0};
+        for (int more = 1; more;) {
+            int state = c->columns.start;
+            for (int i = 0; i < n && state >= 0; i++)
+                state = c->columns.next(r->task, state, input[i]);
+            if (state >= 0 && c->columns.ends(r->task, state)) {
+                lg_batch_reset(&b);
+                must(c->columns.write(r->task, input, n, &x, &err), &err);
+                must(lg_scheme_add(&r->scheme, r->task, &x, NULL, &b, &err), &err);
+                for (int row = 0; row < b.rows; row++)
+                    if (b.targets[row] >= 0) add_row(l, &b, row, 0, lo, hi, stop);
+            }
+            int i = 0;
+            while (i < n && ++input[i] == c->columns.inputs) input[i++] = 0;
+            more = i < n;
+        }
+    }
+    lg_example_clear(&x);
+    lg_batch_clear(&b);
+}
+
+static void compare(const char *const *sets, int count, int longest)
+{
+    struct lg__run r;
+    struct lg__contexts c;
+    struct lines found = {.at = calloc(MOST, sizeof(char *))},
+                 all = {.at = calloc(MOST, sizeof(char *))};
+    double expected;
+    lg_error err = {0};
+    lg_batch b;
+    open_run(&r, sets, count);
+    must(lg__contexts_open(&c, &r, &expected, &err), &err);
+    must(lg__contexts_fill(&c, &err), &err);
+    lg_batch_init(&b);
+    int stop = lg_task_get_shape(r.task)->stop;
+    for (int i = 0; i < c.count; i++) {
+        lg_batch_reset(&b);
+        must(lg__contexts_add(&c, i, &b, &err), &err);
+        add_row(&found, &b, b.rows - 1, 0, -1000, 1000, stop);
+    }
+    assert_int_equal(found.count, c.count);
+    tidy(&found);
+    assert_int_equal(found.count, c.count); /* each once */
+    all_texts(&r, &c, longest, &all);
+    tidy(&all);
+    for (int i = 0; i < all.count && i < found.count; i++)
+        if (strcmp(all.at[i], found.at[i]) != 0)
+            fail_msg("%s: \"%s\" of all texts, \"%s\" of the set", sets[0], all.at[i], found.at[i]);
+    assert_int_equal(found.count, all.count);
+    print_message("%s %s: %d contexts, %d inputs, %.0f expected\n", sets[0],
+                  count > 1 ? sets[1] : "", c.count, c.input_count, expected);
+    lg_batch_clear(&b);
+    clear(&found);
+    clear(&all);
+    lg__contexts_clear(&c);
+    lg__run_close(&r);
+}
+
+static void contexts_are_those_of_all_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sets[6];
+        int longest; /* field, states, and some more */
+    } cases[] = {
+        {{"task.name=parity-scratchpad", "positions.window=[0, 1]", "model.layers=1"}, 8},
+        {{"task.name=parity-scratchpad", "positions.window=[0, 1]", "model.layers=2"}, 9},
+        {{"task.name=parity-scratchpad", "positions.window=[-1, 1]", "model.layers=2"}, 11},
+        {{"task.name=parity-scratchpad", "positions.window=[-2, 2]", "model.layers=1"}, 11},
+        {{"task.name=parity-scratchpad", "positions.window=[-1, 0]", "model.layers=1",
+          "task.scan=backward"},
+         9},
+        {{"task.name=addition", "task.base=2", "positions.window=[0, 1]", "model.layers=1"}, 6},
+        {{"task.name=addition", "task.base=2", "positions.window=[0, 1]", "model.layers=2"}, 7},
+        {{"task.name=addition", "task.base=3", "positions.window=[0, 1]", "model.layers=1",
+          "task.lengths=equal"},
+         5},
+        {{"task.name=addition", "task.base=2", "positions.window=[-1, 0]", "model.layers=1",
+          "task.orientation=down"},
+         6},
+        {{"task.name=subtraction", "task.base=2", "positions.window=[[0, 1], [-2, 0]]",
+          "model.layers=2"},
+         7},
+        {{"task.name=subtraction", "task.base=2", "task.wrap=yes",
+          "positions.window=[[0, 1], [-2, 0]]"},
+         7},
+        {{"task.name=copy", "task.alphabet=3", "positions.window=[0, 1]"}, 6},
+        {{"task.name=reverse", "task.alphabet=3", "positions.window=[-1, 0]"}, 6},
+        {{"task.name=multiplication", "task.base=3", "task.multiplier=2",
+          "positions.window=[-1, 0]", "model.layers=1"},
+         8},
+        {{"task.name=machine", "task.table=count-3", "positions.window=[[0, 1], [-2, 1]]"}, 9},
+        {{"task.name=machine", "task.table=add-2", "positions.window=[[0, 1], [-2, 1]]"}, 7},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int n = 0;
+        while (n < 6 && cases[i].sets[n]) n++;
+        compare(cases[i].sets, n, cases[i].longest);
+    }
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sets[6], *words;
+    } cases[] = {
+        {{"task.name=parity-scratchpad", "positions.span=full"}, "span is full"},
+        {{"task.name=parity-scratchpad", "positions.encoding=learned", "positions.max_id=100"},
+         "learned"},
+        {{"task.name=parity-scratchpad", "positions.encoding=fire"}, "fire"},
+        {{"task.name=sparse-parity-scratchpad", "positions.source=[pointer, delta]",
+          "positions.window=[[0, 0], [-1, 0]]"},
+         "pointer"},
+        {{"task.name=sort", "positions.source=given"}, "sort"},
+        {{"task.name=addition", "task.answer=plain"}, "answer"},
+        {{"task.name=copy", "task.kind=unique", "eval.lengths=[5]"}, "unique"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lg__run r;
+        struct lg__contexts c = {0};
+        double expected;
+        lg_error err = {0};
+        int n = 0;
+        while (n < 6 && cases[i].sets[n]) n++;
+        open_run(&r, cases[i].sets, n);
+        assert_int_equal(lg__contexts_open(&c, &r, &expected, &err), LG_ERROR_ARGUMENT);
+        if (!strstr(err.text, cases[i].words))
+            fail_msg("\"%s\" is not in: %s", cases[i].words, err.text);
+        lg__contexts_clear(&c);
+        lg__run_close(&r);
+    }
+}
+
+/* A machine whose outputs hide its state: two inputs look the same and go on differently. */
+static void a_hidden_state_is_refused(void **state)
+{
+    (void)state;
+    const char *file = in_home("hidden.yaml");
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs("tracks: 1\ninputs: [a, b]\nstates: [s, t, u]\nstart: s\n"
+          "rules: {s a: t x, s b: s x, t a: u x, t b: t x, u a: s y, u b: u x}\n",
+          f);
+    fclose(f);
+    char table[300];
+    snprintf(table, sizeof table, "task.table=%s", file);
+    for (int emit = 0; emit < 2; emit++) {
+        const char *sets[] = {"task.name=machine", table, "positions.window=[[-1, 1], [-3, 3]]",
+                              emit ? "task.emit=state" : "task.emit=output"};
+        struct lg__run r;
+        struct lg__contexts c;
+        double expected;
+        lg_error err = {0};
+        open_run(&r, sets, 4);
+        must(lg__contexts_open(&c, &r, &expected, &err), &err);
+        int e = lg__contexts_fill(&c, &err);
+        assert_int_equal(e, emit ? 0 : LG_ERROR_ARGUMENT);
+        if (!emit) {
+            assert_non_null(strstr(err.text, "does not decide the answer"));
+            assert_non_null(strstr(err.text, "emit=state"));
+            print_message("%s\n", err.text);
+        }
+        lg__contexts_clear(&c);
+        lg__run_close(&r);
+    }
+}
+
+/* ---- The certificate -------------------------------------------------------------------------- */
+
+static void train_to(const char *name, const char *steps)
+{
+    static const char *const sets[] = {"task.name=parity-scratchpad",
+                                       "positions.ids=coupled",
+                                       "positions.source=delta",
+                                       "positions.encoding=relative",
+                                       "positions.span=window",
+                                       "positions.window=[0, 1]",
+                                       "model.width=64",
+                                       "model.sink=yes",
+                                       "train.lr=4e-3",
+                                       "train.warmup=50",
+                                       "train.length=[1, 10]",
+                                       "seed=1"};
+    const char *all[13];
+    memcpy(all, sets, sizeof sets);
+    all[12] = steps;
+    lg_run_options o = {.sets = all, .set_count = 13, .folder = in_home(name)};
+    lg_error err = {0};
+    int done;
+    must(lg_run_train(&o, &done, &err), &err);
+}
+
+/* What is certified is right on long inputs; what is not fails on the input that is shown. */
+static void a_certificate_holds(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    lg_certificate c;
+    train_to("good", "train.steps=400");
+    lg_certify_options o = {.folder = in_home("good")};
+    must(lg_certify(&o, &c, &err), &err);
+    assert_int_equal(c.certified, 1);
+    assert_int_equal(c.wrong, 0);
+    assert_true(c.contexts > 20 && c.min_margin > 0);
+    train_to("bad", "train.steps=40");
+    o.folder = in_home("bad");
+    must(lg_certify(&o, &c, &err), &err);
+    assert_int_equal(c.certified, 0);
+    assert_true(c.wrong > 0 && c.first > 0 && c.columns > 0);
+    assert_string_not_equal(c.right, c.answer);
+    print_message("not certified: %s: %s, not %s\n", c.input, c.answer, c.right);
+    o.most = 3;
+    assert_int_equal(lg_certify(&o, &c, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "narrower window"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contexts_are_those_of_all_texts),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_hidden_state_is_refused),
+        cmocka_unit_test(a_certificate_holds),
+    };
+    return cmocka_run_group_tests(tests, make_home, remove_home);
+}
