@@ -108,6 +108,16 @@ static void a_run_from_config_to_table(void **state)
     assert_int_equal(run("", "eval runs/small --ids given --plot -"), 0);
     prints("100%");
     prints("length (letters)");
+    /* 5 steps are not enough for every context: the answer is no, with the input */
+    assert_int_equal(run("2>/dev/null", "train small.yaml --out tiny --set train.steps=5 --set "
+                                        "task.alphabet=3 --set 'positions.window=[0, 1]'"),
+                     0);
+    assert_int_equal(run("", "certify tiny"), 3);
+    prints("Not certified:");
+    prints("The shortest input that fails: 1 column, wrong at token");
+    assert_int_equal(run("", "certify tiny --json"), 3);
+    prints("{\"certified\":false,\"contexts\":");
+    prints("\"counterexample\":{\"input\":\"");
     /* resumed when all is done: nothing happens, and it is no error */
     assert_int_equal(run("2>&1", "train small.yaml --resume"), 0);
     prints("Trained.");
@@ -227,6 +237,12 @@ static void wrong_uses(void **state)
         {"train small.yaml --out other --set train.curriculum_steps=5", "train.curriculum is none"},
         {"train small.yaml --out other --set eval.every=5 --set 'eval.lengths=[2000000]'",
          "2000000"},
+        {"certify", "which run?"},
+        {"certify other", "is no run"},
+        {"certify runs/small runs/small", "one run at a time"},
+        {"certify runs/small --most-contexts few", "--most-contexts is \"few\""},
+        {"certify runs/small --most-contexts 1", "narrower window"},
+        {"certify runs/small --threads 0", "--threads is \"0\""},
         {"demo --seed -1", "--seed is \"-1\""},
         {"demo --plot picture.gif", ".svg"},
         {"demo --out small.yaml/x", "small.yaml/x"},
