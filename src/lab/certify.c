@@ -10,7 +10,7 @@
 #include "lab/contexts.h"
 #include "lab/run.h"
 
-enum { ROWS = 1 << 15, TRIES = 100 }; /* of a batch; wrong contexts whose inputs are generated */
+enum { TRIES = 100 }; /* wrong contexts whose inputs are generated */
 
 struct certifying {
     const lg_certify_options *o;
@@ -18,55 +18,10 @@ struct certifying {
     struct lg__contexts set;
     lg_evaluator *evaluator;
     lg_batch batch;
-    int tries[TRIES], tried; /* the first wrong contexts */
+    int tries[TRIES]; /* the first wrong contexts */
+    struct lg__verdict verdict;
     lg_certificate *c;
 };
-
-/* ---- All contexts ------------------------------------------------------------------------- */
-
-/* The lead of the right one over the best other; negative if that is ahead, 0 on a tie. */
-static double margin(const float *logits, int n, int right)
-{
-    double best = -INFINITY;
-    for (int i = 0; i < n; i++)
-        if (i != right && logits[i] > best) best = logits[i];
-    return (double)logits[right] - best;
-}
-
-static void judge(struct certifying *w, int context, const lg_eval_result *r, int i)
-{
-    const lg_model_config *m = &w->run.model_config;
-    int row = r->row[i];
-    double least =
-        margin(r->logits + (size_t)i * (size_t)m->vocab, m->vocab, w->batch.targets[row]);
-    for (int l = 0; l < m->levels; l++) {
-        int class = w->batch.id_targets[l][row], n = m->id_classes[l];
-        if (class < 0 || !r->id_logits[l]) continue;
-        least = fmin(least, margin(r->id_logits[l] + (size_t)i * (size_t)n, n, class));
-    }
-    if (least > 0) {
-        w->c->min_margin = fmin(w->c->min_margin, least);
-        return;
-    }
-    if (w->tried < TRIES) w->tries[w->tried++] = context;
-    w->c->wrong++;
-}
-
-static int run_contexts(struct certifying *w, lg_error *err)
-{
-    lg_eval_result r;
-    int e = 0, all = w->set.count;
-    for (int done = 0; done < all && !e;) {
-        int first = done;
-        lg_batch_reset(&w->batch);
-        for (; done < all && w->batch.rows < ROWS && !e; done++)
-            e = lg__contexts_add(&w->set, done, &w->batch, err);
-        if (!e) e = lg_evaluator_run(w->evaluator, &w->batch, &r, err);
-        for (int i = 0; i < r.rows && !e; i++) judge(w, first + i, &r, i);
-        if (!e && w->o->progress) w->o->progress(w->o->context, done, all);
-    }
-    return e;
-}
 
 /* ---- The input that fails --------------------------------------------------------------------- */
 
@@ -143,26 +98,16 @@ static int show(struct certifying *w, int context, int *fails, lg_error *err)
 static int find_input(struct certifying *w, lg_error *err)
 {
     int fails = 0, e = 0;
-    for (int i = 0; i < w->tried && !fails && !e; i++) e = show(w, w->tries[i], &fails, err);
+    for (int i = 0; i < w->verdict.listed && !fails && !e; i++)
+        e = show(w, w->tries[i], &fails, err);
     return e;
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
-static int check_size(const struct certifying *w, double expected, lg_error *err)
-{
-    double most = w->o->most > 0 ? w->o->most : 5e7;
-    if (expected <= most) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "a position sees %d columns of %d inputs each, which makes %.3g inputs to try, "
-                    "over the most of %.3g; take a narrower window, fewer layers, or allow more",
-                    w->set.back + 1 + w->set.ahead, w->set.columns.inputs, expected, most);
-}
-
 int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
 {
     lg_error own;
-    double expected = 0;
     struct certifying *w = calloc(1, sizeof *w);
     if (!err) err = &own;
     *c = (lg_certificate){.min_margin = INFINITY};
@@ -171,18 +116,22 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     w->c = c;
     lg_batch_init(&w->batch);
     int e = lg__run_open_folder(&w->run, o->folder, NULL, err);
-    if (!e) e = lg__contexts_open(&w->set, &w->run, &expected, err);
-    if (!e) e = check_size(w, expected, err);
-    if (!e) e = lg__contexts_fill(&w->set, err);
+    if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, err);
     if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
         e = LG_ERROR_MEMORY;
+    w->verdict.list = w->tries;
+    w->verdict.most = TRIES;
+    if (!e)
+        e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, o->progress,
+                               o->context, err);
     if (!e) {
         c->contexts = w->set.count;
+        c->wrong = w->verdict.wrong;
+        c->min_margin = w->verdict.margin;
         c->step = w->run.step;
         c->layers = w->run.model_config.layers;
         c->back = w->set.back;
         c->ahead = w->set.ahead;
-        e = run_contexts(w, err);
     }
     if (!e && c->wrong) e = find_input(w, err);
     c->certified = !e && !c->wrong;

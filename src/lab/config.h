@@ -69,6 +69,8 @@ struct lg__config {
     int checkpoint_every;   /* steps; 0: at the end only */
     int keep;               /* checkpoints; 0: all */
     double stop_at;         /* 0: never */
+    int certify_every;      /* steps; 0: never */
+    int certify_feedback;
 
     struct lg__config_list eval_lengths;
     struct lg__config_list eval_sparsities; /* none: auto, the task's own range */

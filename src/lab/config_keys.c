@@ -139,6 +139,11 @@ static const struct lg__config_key keys[] = {
     INT("train.keep", "0..1000000", "2", keep, "checkpoints that are kept, the last ones; 0: all"),
     REAL("train.stop_at", "0.0..1.0", "0", stop_at,
          "stop early at this share of exact answers at training lengths; 0: never"),
+    INT("train.certify.every", "0..2147483647", "0", certify_every,
+        "steps between certifications (`lengthen certify`); stop once it is certified; 0: never"),
+    WORD("train.certify.feedback", "no|yes", "no", certify_feedback,
+         "a quarter of the examples are inputs that reach contexts which were wrong, no longer "
+         "than train.length"),
 
     LIST(LIST, "eval.lengths", "auto|[1..1048576, ..]", "auto", eval_lengths,
          "in the task's unit; auto: 1, 2, 5 and 10 times the longest of training"),

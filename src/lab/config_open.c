@@ -80,6 +80,14 @@ static int check_sparsities(const struct lg__config *c, const lg_task_shape *sha
     return e;
 }
 
+static int check_certify(const struct lg__config *c, lg_error *err)
+{
+    if (!c->certify_feedback || c->certify_every) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "train.certify.feedback is yes, but train.certify.every is 0; say every how "
+                    "many steps, as in 100");
+}
+
 static int check_curriculum(const struct lg__config *c, lg_error *err)
 {
     if (!c->curriculum_steps || c->curriculum != LG__CURRICULUM_NONE) return 0;
@@ -114,6 +122,7 @@ static int check_task(const struct lg__config *c, lg_task *t, lg_error *err)
 {
     const lg_task_shape *shape = lg_task_get_shape(t);
     int e = check_curriculum(c, err);
+    if (!e) e = check_certify(c, err);
     if (e || strcmp(shape->info->family, "own data") == 0) return e;
     if ((e = check_lengths(c, shape, err)) || (e = check_sparsities(c, shape, err))) return e;
     return try_ends(c, t, err);

@@ -3,6 +3,7 @@
  * them. Every position of these texts gives its context; a set keeps each once. */
 #include "lab/contexts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,4 +421,70 @@ int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err)
     int n = spell(c, (struct lg__input *)c->inputs.data + x->input, err);
     *row = x->row;
     return n < 0 ? n : write_text(c, n, err);
+}
+
+/* ---- What a model makes of them ---------------------------------------------------------------- */
+
+enum { ROWS = 1 << 15 }; /* of a batch */
+
+/* The lead of the right one over the best other; negative if that is ahead, 0 on a tie. */
+static double margin(const float *logits, int n, int right)
+{
+    double best = -INFINITY;
+    for (int i = 0; i < n; i++)
+        if (i != right && logits[i] > best) best = logits[i];
+    return (double)logits[right] - best;
+}
+
+static void judge(const struct lg__contexts *c, const lg_batch *b, const lg_eval_result *r, int i,
+                  int context, struct lg__verdict *v)
+{
+    const lg_model_config *m = &c->model;
+    int row = r->row[i];
+    double least = margin(r->logits + (size_t)i * (size_t)m->vocab, m->vocab, b->targets[row]);
+    for (int l = 0; l < m->levels; l++) {
+        int class = b->id_targets[l][row], n = m->id_classes[l];
+        if (class < 0 || !r->id_logits[l]) continue;
+        least = fmin(least, margin(r->id_logits[l] + (size_t)i * (size_t)n, n, class));
+    }
+    if (least > 0) {
+        v->margin = fmin(v->margin, least);
+        return;
+    }
+    if (v->listed < v->most) v->list[v->listed++] = context;
+    v->wrong++;
+}
+
+int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *evaluator, lg_batch *b,
+                       struct lg__verdict *v, void (*progress)(void *, int64_t, int64_t),
+                       void *context, lg_error *err)
+{
+    lg_eval_result r;
+    int e = 0;
+    v->wrong = v->listed = 0;
+    v->margin = INFINITY;
+    for (int done = 0; done < c->count && !e;) {
+        int first = done;
+        lg_batch_reset(b);
+        for (; done < c->count && b->rows < ROWS && !e; done++)
+            e = lg__contexts_add(c, done, b, err);
+        if (!e) e = lg_evaluator_run(evaluator, b, &r, err);
+        for (int i = 0; !e && i < r.rows; i++) judge(c, b, &r, i, first + i, v);
+        if (!e && progress) progress(context, done, c->count);
+    }
+    return e;
+}
+
+int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most, lg_error *err)
+{
+    double expected = 0;
+    int e = lg__contexts_open(c, r, &expected, err);
+    if (most <= 0) most = 5e7;
+    if (!e && expected > most)
+        e = lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "a position sees %d columns of %d inputs each, which makes %.3g inputs to try, "
+            "over the most of %.3g; take a narrower window, fewer layers, or allow more",
+            c->back + 1 + c->ahead, c->columns.inputs, expected, most);
+    return e ? e : lg__contexts_fill(c, err);
 }

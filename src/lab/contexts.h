@@ -57,5 +57,18 @@ void lg__contexts_clear(struct lg__contexts *c);
 int lg__contexts_add(const struct lg__contexts *c, int i, lg_batch *b, lg_error *err);
 /* The text in which a context was first met, into c->x; *row is the place that predicts. */
 int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err);
+/* Opens and fills; refused if there may be over `most` inputs (0: 5e7). */
+int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most, lg_error *err);
+
+/* What a model makes of all contexts. */
+struct lg__verdict {
+    int64_t wrong;
+    double margin;           /* the smallest lead of a right answer over the second */
+    int *list, most, listed; /* the first wrong ones: list has room for `most` */
+};
+/* progress may be NULL. */
+int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *e, lg_batch *b,
+                       struct lg__verdict *v, void (*progress)(void *, int64_t, int64_t),
+                       void *context, lg_error *err);
 
 #endif

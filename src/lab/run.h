@@ -5,8 +5,14 @@
 #include "lab/config.h"
 #include "lengthen_lab.h"
 
-/* Of the examples: training, its drawn IDs, tests, early stop. */
-enum { LG__STREAM_TRAIN = 1, LG__STREAM_IDS, LG__STREAM_TEST, LG__STREAM_STOP };
+/* Of the examples: training, its drawn IDs, tests, early stop, which inputs are fed back. */
+enum {
+    LG__STREAM_TRAIN = 1,
+    LG__STREAM_IDS,
+    LG__STREAM_TEST,
+    LG__STREAM_STOP,
+    LG__STREAM_FEEDBACK
+};
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 enum { LG__RUN_ID = 17 };                 /* letters of a run's ID, with the 0 */

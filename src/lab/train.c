@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "lab/bench.h"
 #include "lab/checkpoint.h"
+#include "lab/feedback.h"
 #include "lab/run.h"
 #include "lab/store.h"
 
@@ -32,8 +33,9 @@ struct training {
     /* The curriculum: what the examples may be now, and how well they are answered. */
     int length, sparsity;
     double learned;
-    int enough;        /* stopped early: there is nothing to go on with */
-    int64_t evaluated; /* the last step that was, on the way */
+    int enough;                    /* stopped early: there is nothing to go on with */
+    int64_t evaluated;             /* the last step that was, on the way */
+    struct lg__feedback *feedback; /* certified on the way; or NULL */
     /* The store, and what it does not have yet. */
     lg_store *store;
     int64_t number;
@@ -50,6 +52,7 @@ static void close_training(struct training *t)
     lg_batch_clear(&t->batch);
     lg_example_clear(&t->example);
     lg__block_free(&t->rows);
+    lg__feedback_free(t->feedback);
     lg_store_close(t->store);
     if (t->lock >= 0) close(t->lock);
     lg__run_close(&t->run);
@@ -70,6 +73,17 @@ static lg_draw draw_of(const struct training *t, uint32_t stream, uint64_t index
     return d;
 }
 
+/* The i-th of a batch: fresh, or of the first quarter one that is fed back. */
+static int next_example(struct training *t, const lg_draw *d, int i, lg_error *err)
+{
+    lg_rng chance;
+    struct lg__feedback *f = t->run.config.certify_feedback ? t->feedback : NULL;
+    if (!f || !f->count || i >= t->run.config.batch / 4)
+        return lg_task_example(t->run.task, d, &t->example, err);
+    lg_rng_init(&chance, d->seed, LG__STREAM_FEEDBACK, d->index);
+    return lg__feedback_example(f, &chance, &t->example, err);
+}
+
 static int fill_batch(struct training *t, int64_t step, lg_error *err)
 {
     struct lg__run *r = &t->run;
@@ -80,7 +94,7 @@ static int fill_batch(struct training *t, int64_t step, lg_error *err)
         lg_draw d = draw_of(t, LG__STREAM_TRAIN, index);
         lg_rng ids;
         lg_rng_init(&ids, d.seed, LG__STREAM_IDS, index);
-        if (!(e = lg_task_example(r->task, &d, &t->example, err)))
+        if (!(e = next_example(t, &d, i, err)))
             e = lg_scheme_add(&r->scheme, r->task, &t->example, &ids, &t->batch, err);
     }
     return e;
@@ -256,6 +270,8 @@ static void write_note(const struct training *t, char *note, size_t size)
              "step %lld length %d sparsity %d learned %a enough %d evaluated %lld kernels %s",
              (long long)lg_trainer_steps(t->trainer), t->length, t->sparsity, t->learned, t->enough,
              (long long)t->evaluated, t->run.kernels);
+    size_t n = strlen(note);
+    if (t->feedback) lg__feedback_write(t->feedback, note + n, size - n);
 }
 
 static int read_note(struct training *t, const char *note, lg_error *err)
@@ -324,6 +340,7 @@ static int load(struct training *t, lg_error *warning, lg_error *err)
     e = lg__checkpoint_load(path, t->run.model, t->trainer, &note, warning, err);
     if (!e) e = read_note(t, note, err);
     if (!e) join_kernels(t, note, warning);
+    if (!e && t->feedback) lg__feedback_read(t->feedback, note);
     free(note);
     if (!e && t->store) e = lg__store_kernels(t->store, t->number, t->run.kernels, err);
     return e;
@@ -399,6 +416,24 @@ static int one_step(struct training *t, lg_run_step *told, lg_error *err)
     return 0;
 }
 
+/* Right on every context: there is nothing more to learn. */
+static int certify(struct training *t, lg_error *err)
+{
+    struct lg__feedback *f = t->feedback;
+    int e = lg__feedback_look(f, &t->run, err);
+    if (e) return e;
+    long long step = (long long)lg_trainer_steps(t->trainer);
+    t->enough |= !f->wrong;
+    if (!f->wrong)
+        lg__fail(&t->note, 0, "step %lld: certified, all %d contexts are right", step,
+                 f->set.count);
+    else
+        lg__fail(&t->note, 0, "step %lld: %lld of %d contexts are wrong%s", step,
+                 (long long)f->wrong, f->set.count,
+                 f->longer && !f->count ? ", and need inputs longer than those of training" : "");
+    return 0;
+}
+
 /* Rows to the store now and then; it may be locked for a while. */
 static void pass_on_rows(struct training *t)
 {
@@ -416,6 +451,7 @@ static int after_step(struct training *t, const lg_run_step *told, int *saved, l
     *saved = 0;
     if (!e && c->stop_at > 0 && told->step % STOP_EVERY == 0 && whole_range(t))
         e = good_enough(t, err);
+    if (!e && due(told->step, c->certify_every)) e = certify(t, err);
     if (!e && due(told->step, c->eval_every) && (e = evaluate(t, err))) {
         save(t, &second); /* what was learned is not to be lost with the cells */
         return e;
@@ -479,6 +515,7 @@ static int start(struct training *t, int *there, lg_error *err)
     t->trainer = lg_trainer_new(t->run.model, &t->run.options, err);
     if (!t->trainer) return LG_ERROR_MEMORY;
     e = lg__run_check_folder(&t->run, o->folder, o->resume, there, err);
+    if (!e) e = lg__feedback_open(&t->feedback, &t->run, o->threads, err);
     if (!e && t->run.config.eval_every) {
         lg_eval_options grid = {.folder = o->folder, .predicted = -1};
         e = lg__run_check_grid(&t->run, &grid, err);

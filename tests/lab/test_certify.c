@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "lab/contexts.h"
+#include "lab/feedback.h"
 #include "lab/training.h"
 
 static char home[64];
@@ -337,6 +338,117 @@ static void a_certificate_holds(void **state)
     assert_non_null(strstr(err.text, "narrower window"));
 }
 
+/* ---- On the way ------------------------------------------------------------------------------- */
+
+struct watched {
+    int64_t stop, last;
+    int notes, certified;
+};
+
+static int watch(void *context, const lg_run_step *s)
+{
+    struct watched *w = context;
+    w->last = s->step;
+    w->notes += s->note && strstr(s->note, "contexts") != NULL;
+    w->certified |= s->note && strstr(s->note, "certified, all") != NULL;
+    return s->step != w->stop;
+}
+
+static void train_add(const char *name, int64_t stop, struct watched *w)
+{
+    static const char *const sets[] = {"task.name=addition",
+                                       "task.base=2",
+                                       "positions.ids=coupled",
+                                       "positions.source=delta",
+                                       "positions.span=window",
+                                       "positions.encoding=relative",
+                                       "positions.window=[0, 1]",
+                                       "model.width=32",
+                                       "model.sink=yes",
+                                       "model.layers=1",
+                                       "model.parallel=no",
+                                       "train.lr=4e-3",
+                                       "train.warmup=20",
+                                       "train.length=[1, 3]",
+                                       "train.steps=1500",
+                                       "train.certify.every=20",
+                                       "train.certify.feedback=yes",
+                                       "train.batch=16"};
+    lg_run_options o = {.sets = sets,
+                        .set_count = sizeof sets / sizeof *sets,
+                        .folder = in_home(name),
+                        .resume = LG_RUN_EITHER,
+                        .watch = watch,
+                        .context = w};
+    lg_error err = {0};
+    int done;
+    *w = (struct watched){.stop = stop};
+    must(lg_run_train(&o, &done, &err), &err);
+    if (!stop) assert_int_equal(done, 1);
+}
+
+/* Ends once it is certified; stopped between two looks it goes on with the same inputs fed back. */
+static void it_ends_when_it_is_certified(void **state)
+{
+    (void)state;
+    struct watched whole, first, second;
+    char command[400];
+    train_add("fed", 0, &whole);
+    assert_int_equal(whole.certified, 1);
+    assert_true(whole.last < 1500 && whole.last % 20 == 0 && whole.notes == whole.last / 20);
+    train_add("fed-stopped", 50, &first);
+    assert_int_equal(first.certified, 0);
+    train_add("fed-stopped", 0, &second);
+    assert_int_equal(second.certified, 1);
+    assert_int_equal(second.last, whole.last);
+    snprintf(command, sizeof command,
+             "for f in model state; do cmp %s/fed/checkpoint/step-%09d/$f.safetensors "
+             "%s/fed-stopped/checkpoint/step-%09d/$f.safetensors || exit 1; done",
+             home, (int)whole.last, home, (int)whole.last);
+    assert_int_equal(system(command), 0);
+    lg_certificate c;
+    lg_error err = {0};
+    lg_certify_options o = {.folder = in_home("fed")};
+    must(lg_certify(&o, &c, &err), &err);
+    assert_int_equal(c.certified, 1);
+    print_message("certified after %d steps\n", (int)whole.last);
+}
+
+/* An untrained model is wrong on contexts that only longer inputs reach: these are never fed back. */
+static void only_training_lengths_are_fed_back(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"task.name=parity-scratchpad", "positions.window=[-1, 1]",
+                                       "train.length=[1, 3]", "train.certify.every=10",
+                                       "train.certify.feedback=yes"};
+    struct lg__run r;
+    struct lg__feedback *f;
+    lg_error err = {0};
+    open_run(&r, sets, 5);
+    must(lg__feedback_open(&f, &r, 1, &err), &err);
+    must(lg__feedback_look(f, &r, &err), &err);
+    assert_true(f->wrong > 0 && f->count > 0 && f->longer > 0);
+    lg_rng chance;
+    lg_example x;
+    lg_example_init(&x);
+    lg_rng_init(&chance, 1, 1, 1);
+    for (int i = 0; i < 300; i++) {
+        must(lg__feedback_example(f, &chance, &x, &err), &err);
+        assert_true(x.length >= 1 && x.length <= 3);
+    }
+    char text[4000];
+    int before[LG__FEEDBACK_MOST], n = f->count;
+    memcpy(before, f->input, sizeof before);
+    lg__feedback_write(f, text, sizeof text);
+    memset(f->input, 0, sizeof f->input);
+    lg__feedback_read(f, text);
+    assert_int_equal(f->count, n);
+    assert_memory_equal(f->input, before, sizeof before[0] * (size_t)n);
+    lg_example_clear(&x);
+    lg__feedback_free(f);
+    lg__run_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +456,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_hidden_state_is_refused),
         cmocka_unit_test(a_certificate_holds),
+        cmocka_unit_test(it_ends_when_it_is_certified),
+        cmocka_unit_test(only_training_lengths_are_fed_back),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
 }

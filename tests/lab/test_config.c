@@ -191,6 +191,8 @@ GET(get_curriculum_at, c->curriculum_at)
 GET(get_checkpoint, c->checkpoint_every)
 GET(get_keep, c->keep)
 GET(get_stop, c->stop_at)
+GET(get_certify, c->certify_every)
+GET(get_feedback, c->certify_feedback)
 GET(get_lengths, c->eval_lengths.count * 100 + c->eval_lengths.at[1])
 GET(get_sparsities, c->eval_sparsities.count * 100 + c->eval_sparsities.at[0])
 GET(get_samples, c->eval_samples)
@@ -248,6 +250,8 @@ static const struct effect effects[] = {
     {"train.checkpoint_every", "30", 30, get_checkpoint},
     {"train.keep", "4", 4, get_keep},
     {"train.stop_at", "0.99", 0.99, get_stop},
+    {"train.certify.every", "100", 100, get_certify},
+    {"train.certify.feedback", "yes", 1, get_feedback},
     {"eval.lengths", "[16, 32, 99]", 332, get_lengths},
     {"eval.sparsities", "[3, 5]", 203, get_sparsities},
     {"eval.samples", "33", 33, get_samples},
@@ -582,6 +586,7 @@ static const struct refusal refusals[] = {
       "take span full"),
     R(OK, "train.sparsity=[1, 2]", "@: ", "train.sparsity is set", "has no sparsity", "auto"),
     R(OK, "train.curriculum=sparsity", "@: ", "train.curriculum", "length or none"),
+    R(OK, "train.certify.feedback=yes", "@: ", "train.certify.every is 0"),
     R(OK, "train.curriculum_steps=300", "@: ", "train.curriculum_steps",
       "train.curriculum is none"),
     R("task: {name: variable-assignment}\n", "train.curriculum=sparsity", "@: ", "sparsity is auto",

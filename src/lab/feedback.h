@@ -1,0 +1,33 @@
+/* feedback.h: certify on the way: every so many steps all contexts are run; inputs that reach those
+ * that are wrong join the training examples, as long as they are no longer than these. */
+#ifndef LG_LAB_FEEDBACK_H
+#define LG_LAB_FEEDBACK_H
+
+#include "lab/contexts.h"
+
+enum { LG__FEEDBACK_MOST = 200 }; /* inputs that are fed back at a time */
+
+struct lg__feedback {
+    struct lg__contexts set;
+    lg_evaluator *evaluator;
+    lg_batch batch;
+    int input[LG__FEEDBACK_MOST], count; /* contexts whose inputs are fed back */
+    int64_t wrong, longer; /* contexts at the last look; those listed that need a longer input */
+    double margin;
+};
+
+/* Of a run whose config certifies on the way; refused before any work if nothing can be certified.
+ * *f stays NULL if it does not; it is freed with free. */
+int lg__feedback_open(struct lg__feedback **f, const struct lg__run *r, int threads, lg_error *err);
+void lg__feedback_free(struct lg__feedback *f);
+
+/* Looks at all contexts with the weights of now. */
+int lg__feedback_look(struct lg__feedback *f, const struct lg__run *r, lg_error *err);
+/* One of the inputs that are fed back, by chance; count must not be 0. */
+int lg__feedback_example(struct lg__feedback *f, lg_rng *r, lg_example *x, lg_error *err);
+
+/* The inputs as text, for the checkpoint's note, and back. */
+void lg__feedback_write(const struct lg__feedback *f, char *text, size_t size);
+void lg__feedback_read(struct lg__feedback *f, const char *note);
+
+#endif
