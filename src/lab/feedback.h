@@ -17,7 +17,7 @@ struct lg__feedback {
 };
 
 /* Of a run whose config certifies on the way; refused before any work if nothing can be certified.
- * *f stays NULL if it does not; it is freed with free. */
+ * *f stays NULL if it does not. */
 int lg__feedback_open(struct lg__feedback **f, const struct lg__run *r, int threads, lg_error *err);
 void lg__feedback_free(struct lg__feedback *f);
 

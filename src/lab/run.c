@@ -351,8 +351,8 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning
     lg__run_id(folder, r->id);
     if (!e && !r->id[0])
         e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s does not name its run in the first line; was it "
-                     "edited?",
+                     "%s does not name its run in the first line; was it edited? Put that line "
+                     "back, or train the run again",
                      path);
     if (!e) e = lg__run_path(path, sizeof path, folder, "checkpoint", err);
     if (!e) e = lg__checkpoint_load(path, r->model, NULL, &note, warning ? warning : &ignored, err);

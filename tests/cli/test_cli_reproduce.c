@@ -1,78 +1,19 @@
 /* test_cli_reproduce.c: `lengthen reproduce` as a user meets it: the list, exit codes, killed at any
  * instant and started again it ends with the same bytes. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cli/running.h"
 #include "lengthen_lab.h"
 
-static char out[1 << 18], home[64];
-
-/* Runs `lengthen ...` in the test's own folder; its exit code. */
-static int run(const char *what, const char *arguments)
-{
-    char command[4096];
-    snprintf(command, sizeof command, "cd %s && '%s' %s %s", home, LG_PROGRAM, arguments, what);
-    FILE *f = popen(command, "r");
-    assert_non_null(f);
-    size_t n = fread(out, 1, sizeof out - 1, f);
-    out[n] = '\0';
-    int status = pclose(f);
-    if (!WIFEXITED(status)) fail_msg("%s: ended by a signal", command);
-    return WEXITSTATUS(status);
-}
+/* `lengthen ...`; its exit code. */
+static int run(const char *what, const char *arguments) { return run_program("", arguments, what); }
 
 static void ends_with(int wanted, const char *arguments)
 {
     int code = run("2>&1", arguments);
     if (code != wanted) fail_msg("%s: %d, not %d:\n%s", arguments, code, wanted, out);
-}
-
-static void prints(const char *words)
-{
-    if (!strstr(out, words)) fail_msg("\"%s\" is not in:\n%s", words, out);
-}
-
-static int count(const char *words)
-{
-    int n = 0;
-    for (const char *at = out; (at = strstr(at, words)); at++) n++;
-    return n;
-}
-
-static const char *in_home(const char *name)
-{
-    static char path[4][300];
-    static int next;
-    char *p = path[next++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
-}
-
-static int there(const char *name)
-{
-    struct stat st;
-    return stat(in_home(name), &st) == 0;
-}
-
-static int write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(in_home(name), "w");
-    if (!f) return -1;
-    fputs(text, f);
-    return fclose(f);
 }
 
 #define SMALL                                                                                      \
@@ -106,14 +47,6 @@ static int make_home(void **state)
                       "  checks: [{more: {method: plain}, than: {method: plain}}]\n" SMALL) ||
            write_file("experiments/sweep.yaml", SMALL) ||
            write_file("experiments/plain.yaml", "task: {name: copy}\n");
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
 }
 
 /* ---- Use ----------------------------------------------------------------------------------- */

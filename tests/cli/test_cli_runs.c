@@ -1,54 +1,18 @@
 /* test_cli_runs.c: `lengthen train` and `eval` as a user meets them: a run from a config to a
  * table, an interruption, and wrong uses, which give exit code 2, one sentence with the remedy, and
  * leave nothing behind. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "cli/running.h"
 
-static char out[1 << 18], home[64];
-
-/* Runs `lengthen ...` in the test's own folder; its exit code. */
-static int run(const char *what, const char *arguments)
-{
-    char command[4096];
-    snprintf(command, sizeof command, "cd %s && '%s' %s %s", home, LG_PROGRAM, arguments, what);
-    FILE *f = popen(command, "r");
-    assert_non_null(f);
-    size_t n = fread(out, 1, sizeof out - 1, f);
-    out[n] = '\0';
-    int status = pclose(f);
-    if (!WIFEXITED(status)) fail_msg("%s: ended by a signal", command);
-    return WEXITSTATUS(status);
-}
-
-static void prints(const char *words)
-{
-    if (!strstr(out, words)) fail_msg("\"%s\" is not in:\n%s", words, out);
-}
-
-static int count(const char *words)
-{
-    int n = 0;
-    for (const char *at = out; (at = strstr(at, words)); at++) n++;
-    return n;
-}
+/* `lengthen ...`; its exit code. */
+static int run(const char *what, const char *arguments) { return run_program("", arguments, what); }
 
 static int make_home(void **state)
 {
     (void)state;
     char path[100];
-    snprintf(home, sizeof home, "/tmp/lengthen-cli-XXXXXX");
-    if (!mkdtemp(home)) return -1;
+    if (new_home()) return -1;
     snprintf(path, sizeof path, "%s/small.yaml", home);
     FILE *f = fopen(path, "w");
     if (!f) return -1;
@@ -60,22 +24,6 @@ static int make_home(void **state)
           "eval: {lengths: [3, 5], samples: 4}\n",
           f);
     return fclose(f);
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
-
-static int there(const char *name)
-{
-    char path[200];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/%s", home, name);
-    return stat(path, &st) == 0;
 }
 
 static void a_run_from_config_to_table(void **state)

@@ -3,76 +3,21 @@
  * tables, and wrong uses, which leave nothing behind. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cli/running.h"
 #include "lengthen_lab.h"
 
 enum { RUNS = 12, STEPS = 20, CELLS = 2 };
 
-static char out[1 << 18], home[64];
-
-/* Runs `lengthen sweep ...` in the test's own folder; its exit code. */
+/* `lengthen sweep ...`; its exit code. */
 static int run(const char *what, const char *arguments)
 {
-    char command[4096];
-    snprintf(command, sizeof command, "cd %s && '%s' sweep %s %s", home, LG_PROGRAM, arguments,
-             what);
-    FILE *f = popen(command, "r");
-    assert_non_null(f);
-    size_t n = fread(out, 1, sizeof out - 1, f);
-    out[n] = '\0';
-    int status = pclose(f);
-    if (!WIFEXITED(status)) fail_msg("%s: ended by a signal", command);
-    return WEXITSTATUS(status);
-}
-
-static void prints(const char *words)
-{
-    if (!strstr(out, words)) fail_msg("\"%s\" is not in:\n%s", words, out);
-}
-
-static int count(const char *words)
-{
-    int n = 0;
-    for (const char *at = out; (at = strstr(at, words)); at++) n++;
-    return n;
-}
-
-static const char *in_home(const char *name)
-{
-    static char path[4][300];
-    static int next;
-    char *p = path[next++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
-}
-
-static int there(const char *name)
-{
-    struct stat st;
-    return stat(in_home(name), &st) == 0;
-}
-
-static int write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(in_home(name), "w");
-    if (!f) return -1;
-    fputs(text, f);
-    return fclose(f);
+    char sweep[2048];
+    snprintf(sweep, sizeof sweep, "sweep %s", arguments);
+    return run_program("", sweep, what);
 }
 
 #define SMALL                                                                                      \
@@ -85,21 +30,12 @@ static int write_file(const char *name, const char *text)
 static int make_home(void **state)
 {
     (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-cli-XXXXXX");
-    if (!mkdtemp(home)) return -1;
+    if (new_home()) return -1;
     return write_file("small.yaml", SMALL "vary:\n"
                                           "  positions.ids: [plain, coupled]\n"
                                           "  train.lr: [1e-3, 4e-3]\n"
                                           "  seed: [1, 2, 3]\n") ||
            write_file("two.yaml", SMALL "vary: {seed: [1, 2]}\n");
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
 }
 
 /* ---- Killing ------------------------------------------------------------------------------- */
