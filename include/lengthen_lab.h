@@ -209,9 +209,18 @@ typedef struct lg_certify_options {
     const char *folder;
     double most;                                                /* contexts; 0: 5e7 */
     int threads;                                                /* 0: all cores */
+    int confirm; /* n: what is certified then answers n random inputs of n columns, some of equal
+                    columns, and one of 500 n; at most 2,000; 0: nothing */
     void (*progress)(void *context, int64_t done, int64_t all); /* or NULL */
     void *context;
 } lg_certify_options;
+
+/* Inputs that a certified run answered; none is wrong if the proof is one. */
+typedef struct lg_confirmed {
+    int random, worst, columns; /* random ones, and such of equal columns, each of so many columns */
+    int longest;                /* columns of one more random input; 0: nothing was tried */
+    int wrong;                  /* of all */
+} lg_confirmed;
 
 typedef struct lg_certificate {
     int certified; /* 1: right on every input of every length; 0: there is one on which it fails */
@@ -224,12 +233,15 @@ typedef struct lg_certificate {
      * token of the answer at which it is first wrong, from 1. */
     char input[4096], answer[4096], right[4096];
     int columns, first;
+    lg_confirmed confirmed;
 } lg_certificate;
 
 /* Proves for a run with window span, on a task that a finite machine writes, that greedy decoding is
  * right on every input of every length, or finds the shortest input on which it is not (see
  * docs/CERTIFICATE.md). What cannot be certified is refused with the reason. */
 int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err);
+/* As one JSON object with the instruction set and the build; to be freed. NULL: no memory. */
+char *lg_certificate_json(const lg_certificate *c);
 
 /* ---- The store --------------------------------------------------------------------------- */
 
@@ -290,6 +302,8 @@ typedef struct lg_sweep_options {
     const char *store;
     int jobs;                /* processes at once; 0: 1 */
     int threads;             /* of each; 0: the cores shared out among the jobs */
+    int certify;             /* above 0: each is certified too, into certificate.json in its
+                                folder, and confirmed with so many inputs */
     lg_sweep_choice *wanted; /* runs that are not are left out; NULL: all are */
     void *wanted_context;
 } lg_sweep_options;

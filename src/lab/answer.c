@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "lengthen.h"
+#include "lab/answer.h"
 
 enum { BESIDE = 64 }; /* examples that are answered side by side */
 
@@ -27,6 +27,8 @@ struct answering {
     const lg_model_config *c;
     const lg_task_shape *shape;
     int predicted;
+    lg__answer_make *make;
+    void *context;
     lg_batch prompts;
     lg_decoder *decoder;
     struct attempt a[BESIDE];
@@ -41,10 +43,10 @@ static int32_t *rule(const struct attempt *a, int level)
 }
 
 /* Makes the example and adds its prompt to the batch. */
-static int prepare(struct answering *w, struct attempt *a, const lg_draw *d, lg_error *err)
+static int prepare(struct answering *w, struct attempt *a, int index, lg_error *err)
 {
     int levels = w->c->levels, e;
-    if ((e = lg_task_example(w->t, d, &a->x, err)) ||
+    if ((e = w->make(w->context, index, &a->x, err)) ||
         (e = lg__block_grow(&a->ids, (size_t)(levels * a->x.n) * sizeof(int32_t), 0, "IDs", err)))
         return e;
     int32_t *ids[LG_LEVELS] = {0};
@@ -151,14 +153,15 @@ static int check(const struct answering *w, lg_error *err)
         w->c->levels, c.levels);
 }
 
-int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
-              int predicted, lg_score *score, lg_error *err)
+int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_make *make,
+               void *context, int samples, int predicted, lg_score *score, lg_error *err)
 {
     struct answering *w = lg__alloc(sizeof *w);
     int e = 0, beside = samples < BESIDE ? samples : BESIDE;
     *score = (lg_score){0};
     if (!w) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
-    *w = (struct answering){.m = m, .t = t, .s = s, .predicted = predicted};
+    *w = (struct answering){
+        .m = m, .t = t, .s = s, .predicted = predicted, .make = make, .context = context};
     w->c = lg_model_get_config(m);
     w->shape = lg_task_get_shape(t);
     lg_batch_init(&w->prompts);
@@ -170,11 +173,7 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
     for (int done = 0; done < samples && !e; done += beside) {
         int n = samples - done < beside ? samples - done : beside;
         lg_batch_reset(&w->prompts);
-        for (int i = 0; i < n && !e; i++) {
-            lg_draw one = *d;
-            one.index += (uint64_t)(done + i);
-            e = prepare(w, &w->a[i], &one, err);
-        }
+        for (int i = 0; i < n && !e; i++) e = prepare(w, &w->a[i], done + i, err);
         if (!e) e = run(w, n, score, err);
     }
     sum_up_first(w, score);
@@ -187,6 +186,26 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
     lg_batch_clear(&w->prompts);
     free(w);
     return e;
+}
+
+struct drawing {
+    lg_task *t;
+    const lg_draw *d;
+};
+
+static int draw(void *context, int index, lg_example *x, lg_error *err)
+{
+    const struct drawing *w = context;
+    lg_draw one = *w->d;
+    one.index += (uint64_t)index;
+    return lg_task_example(w->t, &one, x, err);
+}
+
+int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
+              int predicted, lg_score *score, lg_error *err)
+{
+    struct drawing w = {t, d};
+    return lg__answer(m, t, s, draw, &w, samples, predicted, score, err);
 }
 
 /* ---- Teacher-forced ----------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* certify.c: right at every length, or the input that fails. Every context that a generated position
  * can show is run through the model, packed; by row-invariance it gives the same bits there as
  * anywhere else, so that greedy decoding is right on every input if it is right on all of them. */
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,10 +136,37 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     }
     if (!e && c->wrong) e = find_input(w, err);
     c->certified = !e && !c->wrong;
+    if (c->certified && o->confirm > 0)
+        e = lg__confirm(&w->run, &w->set.columns, o->confirm, &c->confirmed, err);
     lg_evaluator_free(w->evaluator);
     lg_batch_clear(&w->batch);
     lg__contexts_clear(&w->set);
     lg__run_close(&w->run);
     free(w);
     return e;
+}
+
+char *lg_certificate_json(const lg_certificate *c)
+{
+    char build[200];
+    snprintf(build, sizeof build, "%s, %s", lg_commit(), lg_compiler());
+    json_t *margin = c->wrong < c->contexts ? json_real(c->min_margin) : json_null();
+    json_t *all = json_pack("{s:b, s:I, s:I, s:o, s:I, s:s, s:s}", "certified", c->certified,
+                            "contexts", (json_int_t)c->contexts, "wrong", (json_int_t)c->wrong,
+                            "min_margin", margin, "step", (json_int_t)c->step, "isa", lg_isa(),
+                            "build", build);
+    const lg_confirmed *t = &c->confirmed;
+    if (!c->certified)
+        json_object_set_new(all, "counterexample",
+                            json_pack("{s:s, s:i, s:s, s:s, s:i}", "input", c->input, "columns",
+                                      c->columns, "right", c->right, "answer", c->answer,
+                                      "first_error", c->first));
+    if (t->longest)
+        json_object_set_new(all, "confirmed",
+                            json_pack("{s:i, s:i, s:i, s:i, s:i}", "random", t->random, "worst",
+                                      t->worst, "columns", t->columns, "longest", t->longest,
+                                      "wrong", t->wrong));
+    char *text = all ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    json_decref(all);
+    return text;
 }

@@ -1,5 +1,5 @@
 /* checks.c: what must hold of an experiment's cells: one mean above another, a mean above a value,
- * and no rise where accuracy should fall. */
+ * no rise where accuracy should fall, and how many runs are certified. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +77,18 @@ static void check_least(struct looking *k, const struct lg__experiment_check *c)
                 a.least);
     else
         fputs("no cells", k->numbers);
+}
+
+static void check_certified(struct looking *k, const struct lg__experiment_check *c)
+{
+    int certified, all;
+    lg__certificates_count(k->s, c->cells, &certified, &all);
+    k->value = all ? (double)certified / all : 0;
+    k->holds = !all ? -1 : k->value >= c->by - ROUNDING;
+    if (all)
+        fprintf(k->numbers, "%d of %d run%s", certified, all, plural(all));
+    else
+        fputs("no runs", k->numbers);
 }
 
 /* ---- Monotone ------------------------------------------------------------------------------ */
@@ -198,11 +210,12 @@ static void put_yaml(FILE *f, const struct lg__yaml *n)
 
 static void put_check(FILE *f, const struct lg__experiment_check *c)
 {
-    static const char *const words[] = {"more ", "at least ", "monotone in "};
+    static const char *const words[] = {"more ", "at least ", "monotone in ", "certified "};
     fputs(words[c->kind], f);
     if (c->kind == LG__CHECK_MONOTONE) fputs(c->by_length ? "length" : "sparsity", f);
     if (c->kind == LG__CHECK_MONOTONE && c->cells) fputs(" where ", f);
-    if (c->kind == LG__CHECK_LEAST) fprintf(f, "%g in ", c->by);
+    if (c->kind == LG__CHECK_LEAST || c->kind == LG__CHECK_CERTIFIED)
+        fprintf(f, "%g %s ", c->by, c->kind == LG__CHECK_LEAST ? "in" : "of");
     if (c->cells) put_yaml(f, c->cells);
     if (c->kind == LG__CHECK_MORE) {
         fputs(" than ", f);
@@ -226,6 +239,8 @@ static int one_check(struct looking *k, int index, lg_reproduce_result *r, lg_er
         check_more(k, c);
     else if (!e && c->kind == LG__CHECK_LEAST)
         check_least(k, c);
+    else if (!e && c->kind == LG__CHECK_CERTIFIED)
+        check_certified(k, c);
     else if (!e)
         e = check_monotone(k, c, err);
     if (f && fclose(f)) e = LG_ERROR_MEMORY;

@@ -71,4 +71,15 @@ int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *e, lg_batch *
                        struct lg__verdict *v, void (*progress)(void *, int64_t, int64_t),
                        void *context, lg_error *err);
 
+/* certificates.c: whether a run that is opened could be certified; whether its folder has a
+ * certificate; makes it and keeps it there, with the seconds that the run took so far. */
+int lg__certificate_possible(const struct lg__run *r, lg_error *err);
+int lg__certificate_is_there(const char *folder);
+int lg__certificate_make(const char *folder, const char *store, int threads, int confirm,
+                         lg_error *err);
+
+/* confirm.c: a run answers n random inputs of n columns, the dullest of n, and one of 500 n. */
+int lg__confirm(const struct lg__run *r, const struct lg__columns *columns, int n, lg_confirmed *c,
+                lg_error *err);
+
 #endif

@@ -153,6 +153,27 @@ static int read_real(const struct lg__yaml *n, const char *key, int *has, double
     return v ? lg__yaml_real(v, -1, 1, value, err) : 0;
 }
 
+/* Of runs, not of cells. */
+static int read_certified(const struct lg__experiment *x, const struct lg__sweep_plan *p,
+                          const struct lg__yaml *n, struct lg__experiment_check *c, lg_error *err)
+{
+    static const char *const known[] = {"certified", "is", NULL};
+    int e = lg__yaml_keys(n, known, err);
+    if (!e && !x->certify)
+        e = lg__yaml_fail(n, err,
+                          "nothing is certified; add \"certify: 1000\" to experiment, or take this "
+                          "check out");
+    if (!e) e = need_where(p, n, "certified", &c->cells, err);
+    for (const struct lg__yaml *v = e ? NULL : c->cells->first; v && !e; v = v->next)
+        if (is_word(v->key))
+            e = lg__yaml_fail(v, err, "%s is of cells, and runs are certified; take it out",
+                              v->key);
+    if (!e) e = read_real(n, "is", &c->has_by, &c->by, err);
+    if (!e && !c->has_by)
+        e = lg__yaml_fail(n, err, "which share is certified? Add \"is\": a number from 0 to 1");
+    return e;
+}
+
 static int read_check(struct lg__experiment *x, const struct lg__sweep_plan *p,
                       const struct lg__yaml *n, lg_error *err)
 {
@@ -185,9 +206,14 @@ static int read_check(struct lg__experiment *x, const struct lg__sweep_plan *p,
         if (!e && c->cells) e = check_where(p, c->cells, err);
         return e ? e : read_real(n, "chance", &c->has_chance, &c->chance, err);
     }
+    if (lg__yaml_get(n, "certified")) {
+        c->kind = LG__CHECK_CERTIFIED;
+        return read_certified(x, p, n, c, err);
+    }
     return lg__yaml_fail(n, err,
-                         "a check is {more: {..}, than: {..}, by: 0.1}, {least: {..}, is: 0.9} or "
-                         "{monotone: sparsity, where: {..}}; write one of them");
+                         "a check is {more: {..}, than: {..}, by: 0.1}, {least: {..}, is: 0.9}, "
+                         "{monotone: sparsity, where: {..}} or {certified: {..}, is: 1}; write one "
+                         "of them");
 }
 
 /* ---- The key ------------------------------------------------------------------------------- */
@@ -197,7 +223,7 @@ static int check_words(const struct lg__yaml *n, const char *words, lg_error *er
     if (strstr(words, "documented") || strstr(words, "reconstructed")) return 0;
     return lg__yaml_fail(lg__yaml_get(n, "words"), err,
                          "words does not say what is documented and what is reconstructed; use "
-                         "these two words, as shared/PAPER.md does");
+                         "these two words");
 }
 
 static int check_axes(const struct lg__sweep_plan *p, lg_error *err)
@@ -226,8 +252,9 @@ static int open_list(const struct lg__yaml *map, const char *key, size_t size, v
 
 int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p, lg_error *err)
 {
-    static const char *const known[] = {"words", "budget", "figures", "checks", NULL};
-    const struct lg__yaml *n, *budget, *first;
+    static const char *const known[] = {"words", "budget", "certify", "figures", "checks", NULL};
+    int64_t confirm = 0;
+    const struct lg__yaml *n, *budget, *certify, *first;
     void *room = NULL;
     int e = lg__yaml_need(p->file, "experiment", LG__YAML_MAP, &n, err);
     if (!e) e = lg__yaml_keys(n, known, err);
@@ -236,6 +263,9 @@ int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p
     if (!e) e = check_words(n, x->words, err);
     if (!e) e = lg__yaml_need(n, "budget", LG__YAML_SCALAR, &budget, err);
     if (!e) e = lg__yaml_real(budget, 0, 1e6, &x->budget, err);
+    if (!e && (certify = lg__yaml_get(n, "certify")))
+        e = lg__yaml_int(certify, 1, 2000, &confirm, err);
+    if (!e) x->certify = (int)confirm;
     if (!e) e = open_list(n, "figures", sizeof *x->figures, &room, &first, err);
     if (e) return e;
     x->figures = room;

@@ -15,12 +15,12 @@ struct lg__experiment_figure {
     int tokens;                   /* x is tokens, else length */
 };
 
-enum lg__check_kind { LG__CHECK_MORE, LG__CHECK_LEAST, LG__CHECK_MONOTONE };
+enum lg__check_kind { LG__CHECK_MORE, LG__CHECK_LEAST, LG__CHECK_MONOTONE, LG__CHECK_CERTIFIED };
 
 struct lg__experiment_check {
     enum lg__check_kind kind;
     lg__where cells, other; /* of more: other is of than */
-    double by;              /* of more: by how much at least; of least: the value */
+    double by; /* of more: by how much at least; of least: the value; of certified: the share */
     int has_by, has_chance;
     int by_length; /* monotone: in length, else in sparsity */
     double chance; /* monotone: what guessing gives */
@@ -30,6 +30,7 @@ struct lg__experiment_check {
 struct lg__experiment {
     const char *words;
     double budget; /* minutes */
+    int certify;   /* every run is certified, too, and confirmed with so many inputs */
     struct lg__experiment_figure *figures;
     struct lg__experiment_check *checks;
     int figure_count, check_count;

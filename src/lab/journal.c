@@ -78,6 +78,11 @@ double lg__journal_hours(const struct lg__study *s, int run)
     return entry ? json_number_value(json_object_get(entry, "hours")) : -1;
 }
 
+const json_t *lg__journal_certificate(const struct lg__study *s, int run)
+{
+    return json_object_get(entry_of(s, run), "certificate");
+}
+
 /* json has no unsigned 64 bits: hex digits. */
 static void digits_of(uint64_t sum, char digits[17])
 {
@@ -198,8 +203,16 @@ int lg__journal_put(struct lg__study *s, int run, const lg_store_run *r, lg_erro
 {
     double hours = 0;
     size_t i;
-    json_t *entry = make_entry(s, run, r), *one;
+    json_t *entry = make_entry(s, run, r), *one, *certificate;
     if (!entry) return no_memory(err);
+    if (s->x.certify) {
+        int e = lg__certificate_read(s->plan.runs[run].folder, &certificate, err);
+        if (!e && json_object_set_new(entry, "certificate", certificate)) e = no_memory(err);
+        if (e) {
+            json_decref(entry);
+            return e;
+        }
+    }
     json_t *runs = joined(s, run, entry);
     json_decref(entry);
     json_array_foreach(runs, i, one) hours += json_number_value(json_object_get(one, "hours"));

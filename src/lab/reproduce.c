@@ -198,6 +198,7 @@ static int finish(const struct lg__study *s, lg_reproduce_result *r, lg_error *e
     struct lg__cell *cells = NULL;
     int count, e = lg__study_cells(s, &cells, &count, err);
     if (!e) e = lg__study_draw(s, cells, count, err);
+    if (!e && s->x.certify) e = lg__certificates_write(s, err);
     if (!e) e = lg__study_check(s, cells, count, r, err);
     free(cells);
     return e;

@@ -46,7 +46,7 @@ static int no_memory(lg_error *err)
 /* ---- Writing ------------------------------------------------------------------------------- */
 
 /* In quotes where it must be, those inside doubled. */
-static void put_text(FILE *f, const char *text)
+void lg__results_put_text(FILE *f, const char *text)
 {
     if (!text[strcspn(text, ",\"\r\n")]) {
         fputs(text, f);
@@ -67,11 +67,11 @@ static void put_row(FILE *f, const struct lg__study *s, const struct lg__row *ro
     const struct lg__study_cell *c = &v->cells[row->cell];
     const char *const words[] = {s->o->name, run->method, run->train};
     for (int i = 0; i < 3; i++) {
-        put_text(f, words[i]);
+        lg__results_put_text(f, words[i]);
         fputc(',', f);
     }
     fprintf(f, "%lld,%d,", (long long)run->seed, c->length);
-    put_text(f, v->unit);
+    lg__results_put_text(f, v->unit);
     fprintf(f, ",%.2f,%d,%d,%.6f,%.6f,%.6f,%.6f,%s,%s,%d,%d\n", row->tokens, c->sparsity,
             row->samples, row->exact, row->low, row->high, row->token_accuracy,
             c->predicted ? "predicted" : "given", row->taught ? "taught" : "generated", v->length,

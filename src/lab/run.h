@@ -5,13 +5,15 @@
 #include "lab/config.h"
 #include "lengthen_lab.h"
 
-/* Of the examples: training, its drawn IDs, tests, early stop, which inputs are fed back. */
+/* Of the examples: training, its drawn IDs, tests, early stop, which inputs are fed back, those that
+ * confirm a certificate. */
 enum {
     LG__STREAM_TRAIN = 1,
     LG__STREAM_IDS,
     LG__STREAM_TEST,
     LG__STREAM_STOP,
-    LG__STREAM_FEEDBACK
+    LG__STREAM_FEEDBACK,
+    LG__STREAM_CONFIRM
 };
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */

@@ -188,6 +188,7 @@ int lg__study_open(struct lg__study *s, const lg_reproduce_options *o, lg_error 
                                   .threads = o->threads};
     e = lg__sweep_read(&s->plan, &s->sweep, err);
     if (!e) e = lg__experiment_read(&s->x, &s->plan, err);
+    s->sweep.certify = s->x.certify;
     if (!e) e = open_runs(s, err);
     return e ? e : check_only(s, err);
 }

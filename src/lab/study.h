@@ -3,6 +3,8 @@
 #ifndef LG_LAB_STUDY_H
 #define LG_LAB_STUDY_H
 
+#include <stdio.h>
+
 #include "lab/experiment.h"
 
 struct json_t;
@@ -69,6 +71,8 @@ static inline const struct lg__study_variant *lg__study_variant_of(const struct 
 /* results.c: a file that is not there has no rows. */
 int lg__results_read(struct lg__study *s, lg_error *err);
 int lg__results_write(const struct lg__study *s, lg_error *err);
+/* A field of a row: in quotes where it must be. */
+void lg__results_put_text(FILE *f, const char *text);
 /* Puts rows[count] in the place of all that the run had. */
 int lg__results_put(struct lg__study *s, int run, const struct lg__row *rows, int count,
                     lg_error *err);
@@ -85,6 +89,9 @@ void lg__journal_build(const char *line, char commit[64], char compiler[64]);
 double lg__journal_hours(const struct lg__study *s, int run);
 /* Whether it was made with the settings that the file has now; 1 where that is not known. */
 int lg__journal_same(const struct lg__study *s, int run);
+
+/* The certificate in what is said of a run, or NULL. */
+const struct json_t *lg__journal_certificate(const struct lg__study *s, int run);
 
 /* A cell over its seeds. */
 struct lg__cell {
@@ -103,6 +110,13 @@ int lg__study_check(const struct lg__study *s, const struct lg__cell *cells, int
                     lg_reproduce_result *r, lg_error *err);
 /* Kendall's tau-b; 0 where all of x or of y are equal. */
 double lg__tau_b(const double *x, const double *y, int n);
+
+/* certificates.c: certificates.csv and certificates.md; how many of the runs that are done, where
+ * this fits, are certified. */
+int lg__certificates_write(const struct lg__study *s, lg_error *err);
+void lg__certificates_count(const struct lg__study *s, lg__where where, int *certified, int *all);
+/* The certificate in a run's folder. */
+int lg__certificate_read(const char *folder, struct json_t **certificate, lg_error *err);
 
 /* study_figures.c */
 int lg__study_draw(const struct lg__study *s, const struct lg__cell *cells, int count,

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "lab/run.h"
+#include "lab/contexts.h"
 #include "lab/store.h"
 
 enum { WAITING, TRAINING, EVALUATING, DONE, FAILED };
@@ -107,7 +107,8 @@ static int look_up(struct sweep *s, int i, const struct lg__run *r, lg_store *st
     int all = 0, e = lg__sweep_find(store, s->plan.runs[i].folder, &f, err);
     if (!e && f.number) t->step = f.step;
     if (!e && f.done) e = has_cells(r, store, &f, &all, err);
-    if (!e && all) t->state = DONE;
+    if (!e && all && (!s->o->certify || lg__certificate_is_there(s->plan.runs[i].folder)))
+        t->state = DONE;
     return e;
 }
 
@@ -133,6 +134,7 @@ static int open_run(struct sweep *s, int i, struct lg__run *r, lg_error *err)
     }
     e = lg__run_open(r, NULL, s->sets, n, err);
     if (!e) e = lg__run_check_grid(r, &grid, err);
+    if (!e && s->o->certify) e = lg__certificate_possible(r, err);
     *v = (struct variant){.opened = 1, .predicts = r->predicts};
     return e;
 }
@@ -275,6 +277,9 @@ static int work(const struct sweep *s, int run, struct child *c, lg_error *err)
     signal(SIGTERM, SIG_DFL); /* from here on all that was made is in the store: it may just end */
     if (!done || told_to_stop) return WAITING;
     say(c, EVALUATING, "");
+    if (s->o->certify && !lg__certificate_is_there(train.folder) &&
+        lg__certificate_make(train.folder, train.store, s->threads, s->o->certify, err))
+        return FAILED;
     return lg_run_eval(&eval, NULL, err) ? FAILED : DONE;
 }
 

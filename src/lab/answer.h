@@ -1,0 +1,13 @@
+/* answer.h: a model answers examples that the caller makes; lg_answer is this with those of a draw. */
+#ifndef LG_LAB_ANSWER_H
+#define LG_LAB_ANSWER_H
+
+#include "lengthen.h"
+
+/* Makes example number `index`, from 0, of those to be answered. */
+typedef int lg__answer_make(void *context, int index, lg_example *x, lg_error *err);
+
+int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_make *make,
+               void *context, int samples, int predicted, lg_score *score, lg_error *err);
+
+#endif
