@@ -191,6 +191,7 @@ static void wrong_uses(void **state)
         {"certify runs/small --most-contexts few", "--most-contexts is \"few\""},
         {"certify runs/small --most-contexts 1", "narrower window"},
         {"certify runs/small --threads 0", "--threads is \"0\""},
+        {"certify runs/small --confirm 5000", "--confirm is \"5000\""},
         {"demo --seed -1", "--seed is \"-1\""},
         {"demo --plot picture.gif", ".svg"},
         {"demo --out small.yaml/x", "small.yaml/x"},

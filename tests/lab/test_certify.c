@@ -314,6 +314,20 @@ static void train_to(const char *name, const char *steps)
     must(lg_run_train(&o, &done, &err), &err);
 }
 
+/* A confirmation that could not fail would say nothing. */
+static void confirming_finds_what_is_wrong(const char *name)
+{
+    struct lg__run r = {0};
+    struct lg__columns columns;
+    lg_confirmed c;
+    lg_error err = {0};
+    must(lg__run_open_folder(&r, in_home(name), NULL, &err), &err);
+    must(lg__task_columns(r.task, &columns, &err), &err);
+    must(lg__confirm(&r, &columns, 10, &c, &err), &err);
+    assert_true(c.random == 10 && c.worst == 4 && c.wrong > 0 && c.wrong <= 15);
+    lg__run_close(&r);
+}
+
 /* What is certified is right on long inputs; what is not fails on the input that is shown. */
 static void a_certificate_holds(void **state)
 {
@@ -321,11 +335,13 @@ static void a_certificate_holds(void **state)
     lg_error err = {0};
     lg_certificate c;
     train_to("good", "train.steps=400");
-    lg_certify_options o = {.folder = in_home("good")};
+    lg_certify_options o = {.folder = in_home("good"), .confirm = 20};
     must(lg_certify(&o, &c, &err), &err);
     assert_int_equal(c.certified, 1);
     assert_int_equal(c.wrong, 0);
     assert_true(c.contexts > 20 && c.min_margin > 0);
+    assert_true(c.confirmed.random == 20 && c.confirmed.columns == 20);
+    assert_true(c.confirmed.worst == 4 && c.confirmed.longest == 10000 && c.confirmed.wrong == 0);
     train_to("bad", "train.steps=40");
     o.folder = in_home("bad");
     must(lg_certify(&o, &c, &err), &err);
@@ -333,6 +349,7 @@ static void a_certificate_holds(void **state)
     assert_true(c.wrong > 0 && c.first > 0 && c.columns > 0);
     assert_string_not_equal(c.right, c.answer);
     print_message("not certified: %s: %s, not %s\n", c.input, c.answer, c.right);
+    confirming_finds_what_is_wrong("bad");
     o.most = 3;
     assert_int_equal(lg_certify(&o, &c, &err), LG_ERROR_ARGUMENT);
     assert_non_null(strstr(err.text, "narrower window"));

@@ -216,6 +216,13 @@ static void wrong_scales_and_experiments_are_refused(void **state)
         {CONFIG VARY EXPERIMENT "  checks: [{least: {}}]\n", NULL, "Add \"is\"", ""},
         {CONFIG VARY EXPERIMENT "  checks: [{least: {length: far}, is: 1}]\n", NULL, "far", ""},
         {CONFIG VARY EXPERIMENT "  checks: [{monotone: seed}]\n", NULL, "seed", "sparsity"},
+        {CONFIG VARY EXPERIMENT "  certify: yes\n", NULL, "wrong.yaml:15: ", "yes"},
+        {CONFIG VARY EXPERIMENT "  checks: [{certified: {}, is: 1}]\n", NULL,
+         "wrong.yaml:15: nothing is certified", "certify: 1000"},
+        {CONFIG VARY EXPERIMENT "  certify: 5\n  checks: [{certified: {}}]\n", NULL,
+         "which share", "Add \"is\""},
+        {CONFIG VARY EXPERIMENT "  certify: 5\n  checks: [{certified: {length: 3}, is: 1}]\n", NULL,
+         "length is of cells", "take it out"},
         {CONFIG "vary: {mode: {a: {}}}\n" EXPERIMENT, NULL, "\"mode\"", "another name"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -459,6 +466,64 @@ static void rows_are_made_once(void **state)
     free(json);
 }
 
+#define CERTIFIED                                                                                  \
+    "# Is it so at every length? Expected: it is.\n"                                               \
+    "experiment:\n"                                                                                \
+    "  words: \"reconstructed: all of it\"\n"                                                      \
+    "  budget: 3\n"                                                                                \
+    "  certify: 10\n"                                                                              \
+    "  checks: [{certified: {steps: enough}, is: 1}, {certified: {steps: few}, is: 0.5}]\n"        \
+    "config:\n"                                                                                    \
+    "  task: {name: parity-scratchpad}\n"                                                          \
+    "  positions: {ids: coupled, source: delta, encoding: relative, span: window, window: [0, 1]}" \
+    "\n"                                                                                           \
+    "  model: {layers: 1, width: 32, sink: yes, parallel: no}\n"                                   \
+    "  train: {lr: 4e-3, warmup: 20, length: [1, 10], certify: {every: 50}}\n"                     \
+    "  eval: {lengths: [5], samples: 4}\n"                                                         \
+    "vary:\n"                                                                                      \
+    "  steps:\n"                                                                                   \
+    "    enough: {train.steps: 1000}\n"                                                            \
+    "    few: {train.steps: 3}\n"                                                                  \
+    "  seed: [1]\n"
+
+/* What is certified and what is not, told apart in both tables; one that is gone is made again; what
+ * cannot be certified is refused before any work. */
+static void certificates_are_kept(void **state)
+{
+    (void)state;
+    struct told t = {0};
+    lg_reproduce_options o = options("sure", &t);
+    lg_reproduce_result r;
+    lg_error err = {0};
+    write_file("experiments/sure.yaml", CERTIFIED);
+    must(lg_reproduce(&o, &r, &err), &err);
+    assert_true(r.done == 2 && r.held == 1 && r.broken == 1);
+    char *rows = read_file("results/sure/certificates.csv"),
+         *table = read_file("results/sure/certificates.md");
+    assert_int_equal(count_lines(rows), 3);
+    says(rows, "\nsure,,steps=enough,1,yes,14,0,");
+    says(rows, ",15,0,\n"); /* 10 random, 4 of equal columns, 1 long: none wrong */
+    says(rows, "\nsure,,steps=few,1,no,14,");
+    says(rows, ",0,0,\""); /* nothing tried; the counterexample has commas or blanks */
+    assert_int_equal(count_lines(table), 4);
+    says(table, "| enough | 1 of 1 | 14 | ");
+    says(table, "| few | 0 of 1 | 14 | | | | 0 | 0 |");
+    /* the certificate and a row are gone: both are made again from the trained run */
+    assert_int_equal(unlink(in_home("runs/sure/steps=enough,seed=1/certificate.json")), 0);
+    take_line_out("results/sure/evals.csv", 2);
+    must(lg_reproduce(&o, &r, &err), &err);
+    assert_true(r.done == 2 && there("runs/sure/steps=enough,seed=1/certificate.json"));
+    free(rows);
+    free(table);
+    write_file("experiments/full.yaml",
+               "# Is it? Expected: no.\nexperiment: {words: documented, budget: 1, certify: 5}\n" CONFIG
+                   VARY);
+    o.name = "full";
+    assert_int_equal(lg_reproduce(&o, &r, &err), LG_ERROR_ARGUMENT);
+    says(err.text, "the span is full");
+    assert_false(there("runs/full"));
+}
+
 static void keep_state(void *context, const lg_experiment *x)
 {
     lg_experiment *to = context;
@@ -608,6 +673,7 @@ int main(void)
         cmocka_unit_test(tau_b_by_hand),
         cmocka_unit_test(checks_over_rows_by_hand),
         cmocka_unit_test(rows_are_made_once),
+        cmocka_unit_test(certificates_are_kept),
         cmocka_unit_test(scales_and_states),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(a_stopped_one_goes_on),
