@@ -30,6 +30,18 @@ int lg__certificate_possible(const struct lg__run *r, lg_error *err)
     return e;
 }
 
+void lg__certificate_warn(const struct lg__run *r, char *remark, size_t size)
+{
+    enum { QUICK = 20000 }; /* inputs that take no time worth mentioning */
+    struct lg__contexts set;
+    double expected;
+    lg_error err = {0};
+    int e = lg__contexts_open(&set, r, &expected, &err);
+    if (!e && expected <= QUICK && lg__contexts_fill(&set, &err) == LG_ERROR_ARGUMENT)
+        snprintf(remark, size, "no training can make it exact: %s", err.text);
+    lg__contexts_clear(&set);
+}
+
 int lg__certificate_is_there(const char *folder)
 {
     char path[4096];

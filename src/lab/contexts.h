@@ -71,7 +71,10 @@ int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *e, lg_batch *
                        struct lg__verdict *v, void (*progress)(void *, int64_t, int64_t),
                        void *context, lg_error *err);
 
-/* certificates.c: whether a run that is opened could be certified; whether its folder has a
+/* certificates.c: says in remark if the window of a run that is opened does not show what decides an
+ * answer; remark stays as it is otherwise, and where nothing can be certified. */
+void lg__certificate_warn(const struct lg__run *r, char *remark, size_t size);
+/* Whether a run that is opened could be certified; whether its folder has a
  * certificate; makes it and keeps it there, with the seconds that the run took so far. */
 int lg__certificate_possible(const struct lg__run *r, lg_error *err);
 int lg__certificate_is_there(const char *folder);

@@ -564,6 +564,8 @@ int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
     if (!e) e = take_back(t, err);
     if (!e) e = rewind_store(t, &warning, err);
     if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);
+    if (!e && !there && !t->run.remark[0])
+        lg__certificate_warn(&t->run, t->run.remark, sizeof t->run.remark);
     if (!e) {
         snprintf(t->note.text, sizeof t->note.text, "%s",
                  warning.text[0] ? warning.text : t->run.remark);

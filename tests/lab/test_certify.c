@@ -284,6 +284,10 @@ static void a_hidden_state_is_refused(void **state)
             assert_non_null(strstr(err.text, "emit=state"));
             print_message("%s\n", err.text);
         }
+        /* Training says so, too, before any work. */
+        char remark[300] = "";
+        lg__certificate_warn(&r, remark, sizeof remark);
+        assert_int_equal(strncmp(remark, "no training can make it exact: ", 31) == 0, !emit);
         lg__contexts_clear(&c);
         lg__run_close(&r);
     }
