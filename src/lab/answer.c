@@ -68,28 +68,25 @@ static int prepare(struct answering *w, struct attempt *a, int index, lg_error *
 static void choose(struct answering *w, int i, int n, lg_score *score)
 {
     struct attempt *a = &w->a[i];
-    int within = a->at < a->x.n, first = a->x.answer;
     int32_t token = lg_argmax(lg_decoder_logits(w->decoder, i), w->c->vocab);
-    int right = within && token == a->x.tokens[a->at];
+    int right = token == a->x.tokens[a->at];
     score->right += right;
-    if (!right && !a->first) a->first = within ? a->at - first + 1 : a->x.n - first;
+    if (!right && !a->first) a->first = a->at - a->x.answer + 1;
     for (int l = 0; l < w->c->levels; l++) {
         int predicts = w->predicted && w->s->source[l] && strcmp(w->s->source[l], "given") != 0;
-        int32_t expected = within ? rule(a, l)[a->at] : rule(a, l)[a->x.n - 1], id = expected;
+        int32_t expected = rule(a, l)[a->at], id = expected;
         if (predicts) {
             id = lg_scheme_next_id(w->s, w->c, w->decoder, i, l, a->carried[l]);
-            score->ids += within;
-            score->ids_right += within && id == expected;
+            score->ids++;
+            score->ids_right += id == expected;
         }
         if (id != LG_ABSENT) a->carried[l] = id;
         w->id[l * n + i] = id;
     }
     w->token[i] = token;
     a->at++;
-    int stop = w->shape->stop;
-    /* Twice the answer, or the end of a fixed answer, or the stop. */
-    a->done =
-        stop == LG_NONE ? a->at >= a->x.n : token == stop || a->at - first >= 2 * (a->x.n - first);
+    /* What has not stopped where the answer ends is wrong, whatever comes. */
+    a->done = a->at >= a->x.n || (w->shape->stop != LG_NONE && token == w->shape->stop);
 }
 
 /* The first wrong token of an answer of n, from 1; 0: there is none. */

@@ -379,7 +379,7 @@ static void curves(FILE *s, const struct drawing *d)
         fprintf(s,
                 " with linespoints linewidth 2 dashtype %d pointtype %d pointsize 0.7 "
                 "linecolor rgb '%s' ",
-                1 + i / COLOURS % DASHES, shape[i % POINTS], colour[i % COLOURS]);
+                1 + (i + i / COLOURS) % DASHES, shape[i % POINTS], colour[i % COLOURS]);
         if (name && *name) fputs("title ", s);
         if (name && *name)
             quote(s, name, MOST_NAME);
