@@ -433,11 +433,11 @@ int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, in
     struct sweep s = {.o = o, .watch = watch, .context = context};
     if (!err) err = &own;
     *failed = *left = 0;
-    int e = prepare(&s, err);
+    int e = prepare(&s, err), prepared = !e;
     if (!e) e = run_all(&s, err);
     for (int i = 0; i < s.plan.count && s.states; i++) {
         *failed += s.states[i].state == FAILED;
-        *left += s.states[i].state != FAILED && s.states[i].state != DONE;
+        *left += prepared && s.states[i].state != FAILED && s.states[i].state != DONE;
         free(s.states[i].error);
     }
     free(s.sets);
