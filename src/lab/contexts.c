@@ -350,17 +350,17 @@ static int add_text(struct lg__contexts *c, lg_error *err)
     return e;
 }
 
-/* Inputs with `free` free columns behind the shortest way to a state. */
-static int fill_from(struct lg__contexts *c, int state, int columns, lg_error *err)
+/* Inputs of n columns in all, with so many free ones behind the shortest way to a state. */
+static int fill_from(struct lg__contexts *c, int state, int columns, int n, lg_error *err)
 {
     int64_t strings = 1;
     int e = 0;
     for (int i = 0; i < columns; i++) strings *= c->columns.inputs;
     for (int64_t which = 0; which < strings && !e; which++) {
         struct lg__input in = {.state = state, .free = columns, .which = which};
-        int n = spell(c, &in, err);
-        if (n < 0) return n;
-        if (n == 0) continue;
+        int all = spell(c, &in, err);
+        if (all < 0) return all;
+        if (all != n) continue;
         e = add_input(c, &in, err);
         if (!e) e = write_text(c, n, err);
         if (!e) e = add_text(c, err);
@@ -368,17 +368,21 @@ static int fill_from(struct lg__contexts *c, int state, int columns, lg_error *e
     return e;
 }
 
-/* In the order of their lengths, so that a context is first met in one of the shortest. */
+/* In the order of their lengths, the way on to an end included, so that a context is first met in
+ * one of the shortest. */
 int lg__contexts_fill(struct lg__contexts *c, lg_error *err)
 {
-    int field = c->back + 1 + c->ahead, longest = 0, e = 0;
-    for (int s = 0; s < c->columns.states; s++)
-        if (c->to[s] && c->to_count[s] > longest) longest = c->to_count[s];
-    for (int n = 1; n <= longest + field && !e; n++)
-        for (int s = 0; s < c->columns.states && !e; s++) {
-            int columns = n - c->to_count[s];
-            if (c->to[s] && columns >= 1 && columns <= field) e = fill_from(c, s, columns, err);
-        }
+    int field = c->back + 1 + c->ahead, to = 0, on = 0, e = 0;
+    for (int s = 0; s < c->columns.states; s++) {
+        if (c->to_count[s] > to) to = c->to_count[s];
+        if (c->on_count[s] > on) on = c->on_count[s];
+    }
+    for (int n = 1; n <= to + field + on && !e; n++)
+        for (int s = 0; s < c->columns.states && !e; s++)
+            for (int columns = 1; c->to[s] && columns <= field && !e; columns++) {
+                int rest = n - c->to_count[s] - columns;
+                if (rest >= 0 && rest <= on) e = fill_from(c, s, columns, n, err);
+            }
     return e;
 }
 
