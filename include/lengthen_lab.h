@@ -214,16 +214,18 @@ typedef struct lg_certify_options {
 } lg_certify_options;
 
 typedef struct lg_certificate {
-    int certified; /* 1: right on every input of every length; 0: there is one on which it fails */
+    int certified;           /* 1: right on every input of every length; 0: a context is wrong */
     int64_t contexts;        /* that a generated position can show */
     int64_t wrong;           /* of those */
     double min_margin;       /* the smallest lead of a right answer over the second: token or ID */
     int64_t step;            /* of the weights */
     int layers, back, ahead; /* columns that a position sees behind and ahead of its own */
-    /* Not certified: the shortest input that fails, the answer that the model writes to it, and the
-     * token of the answer at which it is first wrong, from 1. */
+    /* Not certified: an input that fails, the answer that the model writes to it, and the token of
+     * the answer at which it is first wrong, from 1. 0: an ID is predicted wrongly on this input, but
+     * neither this answer nor any other that was tried came out wrong. */
     char input[4096], answer[4096], right[4096];
     int columns, first;
+    int shortest; /* 1: it fails, and no shorter input does */
 } lg_certificate;
 
 /* Proves for a run with window span, on a task that a finite machine writes, that greedy decoding is

@@ -23,7 +23,8 @@ const char lg_cmd_certify_help[] =
     "  --threads N        threads (all cores)\n"
     "  --json             one object\n"
     "\n"
-    "Exit code 0: certified, 3: it fails on the input that is shown.\n"
+    "Exit code 0: certified, 3: not, a context is wrong; an input that fails is shown. A wrong ID\n"
+    "may do no harm to any input that was tried: then this is said.\n"
     "\n"
     "Example:\n"
     "  lengthen certify runs/parity\n";
@@ -60,7 +61,7 @@ static void print_json(const lg_certificate *c)
         lg_cli_json(stdout, c->right);
         printf(",\"answer\":");
         lg_cli_json(stdout, c->answer);
-        printf(",\"first_error\":%d}", c->first);
+        printf(",\"first_error\":%d,\"shortest\":%s}", c->first, c->shortest ? "true" : "false");
     }
     printf("}\n");
 }
@@ -81,10 +82,13 @@ static void print_text(const lg_certificate *c)
     printf("Not certified: %lld are wrong.\n\n  input    %s\n  right    %s\n  written  %s\n\n",
            (long long)c->wrong, c->input, c->right, c->answer);
     if (c->first)
-        printf("The shortest input that fails: %d column%s, wrong at token %d of the answer.\n",
-               c->columns, c->columns == 1 ? "" : "s", c->first);
+        printf("%s: %d column%s, wrong at token %d of the answer.\n",
+               c->shortest ? "The shortest input that fails" : "An input that fails", c->columns,
+               c->columns == 1 ? "" : "s", c->first);
     else
-        printf("An ID is predicted wrongly there, though this answer came out right.\n");
+        printf(
+            "An ID is predicted wrongly there, though this answer came out right, and so did all\n"
+            "others that were tried.\n");
 }
 
 /* -1: go on; else an exit code. */

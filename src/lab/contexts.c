@@ -427,6 +427,30 @@ int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err)
     return n < 0 ? n : write_text(c, n, err);
 }
 
+int lg__contexts_write(struct lg__contexts *c, int n, int64_t which, lg_error *err)
+{
+    struct lg__input in = {.state = c->columns.start, .free = n, .which = which};
+    int all = spell(c, &in, err);
+    if (all < 0) return all;
+    if (all != n) return 0; /* it may not end here */
+    int e = write_text(c, n, err);
+    return e ? e : 1;
+}
+
+int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_error *err)
+{
+    int met = 0;
+    int32_t *key = malloc((size_t)c->text.rows * (1 + LG_LEVELS) * sizeof *key);
+    if (!key) return no_memory(err);
+    for (int row = 0; row < c->text.rows && !met; row++) {
+        if (c->text.targets[row] < 0) continue;
+        int32_t slot = *find_slot(c, key, make_key(c, row, key));
+        met = slot && flag[slot - 1];
+    }
+    free(key);
+    return met;
+}
+
 /* ---- What a model makes of them ---------------------------------------------------------------- */
 
 enum { ROWS = 1 << 15 }; /* of a batch */

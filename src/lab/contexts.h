@@ -57,6 +57,11 @@ void lg__contexts_clear(struct lg__contexts *c);
 int lg__contexts_add(const struct lg__contexts *c, int i, lg_batch *b, lg_error *err);
 /* The text in which a context was first met, into c->x; *row is the place that predicts. */
 int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err);
+/* The text of n columns whose inputs, as one number, are `which`, into c->x and c->text: 1, or 0 if
+ * the task has no such text. */
+int lg__contexts_write(struct lg__contexts *c, int n, int64_t which, lg_error *err);
+/* Whether a position of the text in c->text shows a context i with flag[i]: 1 or 0. */
+int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_error *err);
 /* Opens and fills; refused if there may be over `most` inputs (0: 5e7). */
 int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most, lg_error *err);
 
