@@ -205,11 +205,15 @@ int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *e
 
 /* ---- The certificate ------------------------------------------------------------------------- */
 
+/* Told now and then, and at the end of each phase with done = all. phase: "finding contexts", by the
+ * inputs that are written down, at most `all`; then "checking contexts". */
+typedef void lg_certify_progress(void *context, const char *phase, int64_t done, int64_t all);
+
 typedef struct lg_certify_options {
     const char *folder;
-    double most;                                                /* contexts; 0: 5e7 */
-    int threads;                                                /* 0: all cores */
-    void (*progress)(void *context, int64_t done, int64_t all); /* or NULL */
+    double most;                   /* contexts; 0: 5e7 */
+    int threads;                   /* 0: all cores */
+    lg_certify_progress *progress; /* or NULL */
     void *context;
 } lg_certify_options;
 

@@ -35,13 +35,15 @@ struct request {
     double shown;
 };
 
-static void progress(void *context, int64_t done, int64_t all)
+/* A line that is gone at the end of each phase. */
+static void progress(void *context, const char *phase, int64_t done, int64_t all)
 {
     struct request *q = context;
-    if (!isatty(STDERR_FILENO) || lg_cli_now() - q->shown < 0.2) return;
-    q->shown = lg_cli_now();
-    fprintf(stderr, "\r\033[K%lld of %lld contexts", (long long)done, (long long)all);
+    if (!isatty(STDERR_FILENO)) return;
     if (done == all) fputs("\r\033[K", stderr);
+    if (done == all || lg_cli_now() - q->shown < 0.2) return;
+    q->shown = lg_cli_now();
+    fprintf(stderr, "\r\033[K%s: %lld of %lld", phase, (long long)done, (long long)all);
 }
 
 static void print_json(const lg_certificate *c)

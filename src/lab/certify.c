@@ -156,15 +156,13 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     w->c = c;
     lg_batch_init(&w->batch);
     int e = lg__run_open_folder(&w->run, o->folder, NULL, err);
-    if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, err);
+    if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, o->progress, o->context, err);
     if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
         e = LG_ERROR_MEMORY;
     w->verdict.most = w->set.count;
     if (!e && !(w->verdict.list = malloc((size_t)w->set.count * sizeof *w->verdict.list)))
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
-    if (!e)
-        e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, o->progress,
-                               o->context, err);
+    if (!e) e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, err);
     if (!e) {
         c->contexts = w->set.count;
         c->wrong = w->verdict.wrong;

@@ -29,7 +29,10 @@ struct lg__contexts {
     const lg_scheme *scheme;
     lg_model_config model;
     struct lg__columns columns;
-    int back, ahead; /* columns that a position sees behind and ahead of its own */
+    int back, ahead;               /* columns that a position sees behind and ahead of its own */
+    double expected;               /* inputs that it will have at most */
+    lg_certify_progress *progress; /* of filling and judging; NULL: nobody is told */
+    void *context;
     /* Of each state: the shortest input to it, and from it to an end (NULL: there is none). */
     int32_t **to, **on;
     int *to_count, *on_count;
@@ -46,9 +49,8 @@ struct lg__contexts {
 };
 
 /* Opens from a run, whose task and scheme must outlive it: refused with the reason where nothing can
- * be certified. *expected is how many inputs it will have. Cleared in any case. */
-int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, double *expected,
-                      lg_error *err);
+ * be certified. Cleared in any case. */
+int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error *err);
 /* Fills the set. Two inputs in which the same context has different answers are refused. */
 int lg__contexts_fill(struct lg__contexts *c, lg_error *err);
 void lg__contexts_clear(struct lg__contexts *c);
@@ -62,8 +64,9 @@ int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err);
 int lg__contexts_write(struct lg__contexts *c, int n, int64_t which, lg_error *err);
 /* Whether a position of the text in c->text shows a context i with flag[i]: 1 or 0. */
 int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_error *err);
-/* Opens and fills; refused if there may be over `most` inputs (0: 5e7). */
-int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most, lg_error *err);
+/* Opens and fills; refused if there may be over `most` inputs (0: 5e7). progress may be NULL. */
+int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most,
+                      lg_certify_progress *progress, void *context, lg_error *err);
 
 /* What a model makes of all contexts. */
 struct lg__verdict {
@@ -71,9 +74,7 @@ struct lg__verdict {
     double margin;           /* the smallest lead of a right answer over the second */
     int *list, most, listed; /* the first wrong ones: list has room for `most` */
 };
-/* progress may be NULL. */
 int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *e, lg_batch *b,
-                       struct lg__verdict *v, void (*progress)(void *, int64_t, int64_t),
-                       void *context, lg_error *err);
+                       struct lg__verdict *v, lg_error *err);
 
 #endif

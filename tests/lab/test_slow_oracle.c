@@ -215,7 +215,7 @@ static void open_bed(struct bed *b, const struct test_case *x)
         memcpy(to, p.data, n * sizeof *to);
         to += n;
     }
-    must(lg__contexts_make(&b->set, &b->run, 0, &err), &err);
+    must(lg__contexts_make(&b->set, &b->run, 0, NULL, NULL, &err), &err);
     b->verdict.most = b->set.count;
     b->verdict.list = malloc((size_t)b->set.count * sizeof *b->verdict.list);
     assert_non_null(b->verdict.list);
@@ -263,7 +263,7 @@ static int damage(struct bed *b, int number, double scale)
         whole += n;
     }
     lg_model_touch(b->run.model);
-    must(lg__contexts_judge(&b->set, b->evaluator, &b->batch, &b->verdict, NULL, NULL, &err), &err);
+    must(lg__contexts_judge(&b->set, b->evaluator, &b->batch, &b->verdict, &err), &err);
     assert_int_equal(b->verdict.listed, b->verdict.wrong);
     return b->verdict.listed;
 }
