@@ -205,13 +205,17 @@ int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *e
 
 /* ---- The certificate ------------------------------------------------------------------------- */
 
+/* Told now and then, and at the end of each phase with done = all. phase: "finding contexts", by the
+ * inputs that are written down, at most `all`; then "checking contexts". */
+typedef void lg_certify_progress(void *context, const char *phase, int64_t done, int64_t all);
+
 typedef struct lg_certify_options {
     const char *folder;
-    double most;                                                /* contexts; 0: 5e7 */
-    int threads;                                                /* 0: all cores */
+    double most; /* contexts; 0: 5e7 */
+    int threads; /* 0: all cores */
     int confirm; /* n: what is certified then answers n random inputs of n columns, some of equal
                     columns, and one of 500 n; at most 2,000; 0: nothing */
-    void (*progress)(void *context, int64_t done, int64_t all); /* or NULL */
+    lg_certify_progress *progress; /* or NULL */
     void *context;
 } lg_certify_options;
 
@@ -223,16 +227,18 @@ typedef struct lg_confirmed {
 } lg_confirmed;
 
 typedef struct lg_certificate {
-    int certified; /* 1: right on every input of every length; 0: there is one on which it fails */
+    int certified;           /* 1: right on every input of every length; 0: a context is wrong */
     int64_t contexts;        /* that a generated position can show */
     int64_t wrong;           /* of those */
     double min_margin;       /* the smallest lead of a right answer over the second: token or ID */
     int64_t step;            /* of the weights */
     int layers, back, ahead; /* columns that a position sees behind and ahead of its own */
-    /* Not certified: the shortest input that fails, the answer that the model writes to it, and the
-     * token of the answer at which it is first wrong, from 1. */
+    /* Not certified: an input that fails, the answer that the model writes to it, and the token of
+     * the answer at which it is first wrong, from 1. 0: an ID is predicted wrongly on this input, but
+     * neither this answer nor any other that was tried came out wrong. */
     char input[4096], answer[4096], right[4096];
     int columns, first;
+    int shortest; /* 1: it fails, and no shorter input does */
     lg_confirmed confirmed;
 } lg_certificate;
 

@@ -25,7 +25,8 @@ const char lg_cmd_certify_help[] =
     "  --threads N        threads (all cores)\n"
     "  --json             one object\n"
     "\n"
-    "Exit code 0: certified, 3: it fails on the input that is shown.\n"
+    "Exit code 0: certified, 3: not, a context is wrong; an input that fails is shown. A wrong ID\n"
+    "may do no harm to any input that was tried: then this is said.\n"
     "\n"
     "Example:\n"
     "  lengthen certify runs/parity --confirm 1000\n";
@@ -36,13 +37,15 @@ struct request {
     double shown;
 };
 
-static void progress(void *context, int64_t done, int64_t all)
+/* A line that is gone at the end of each phase. */
+static void progress(void *context, const char *phase, int64_t done, int64_t all)
 {
     struct request *q = context;
-    if (!isatty(STDERR_FILENO) || lg_cli_now() - q->shown < 0.2) return;
-    q->shown = lg_cli_now();
-    fprintf(stderr, "\r\033[K%lld of %lld contexts", (long long)done, (long long)all);
+    if (!isatty(STDERR_FILENO)) return;
     if (done == all) fputs("\r\033[K", stderr);
+    if (done == all || lg_cli_now() - q->shown < 0.2) return;
+    q->shown = lg_cli_now();
+    fprintf(stderr, "\r\033[K%s: %lld of %lld", phase, (long long)done, (long long)all);
 }
 
 static int print_json(const lg_certificate *c)
@@ -81,10 +84,13 @@ static void print_text(const lg_certificate *c)
     printf("Not certified: %lld are wrong.\n\n  input    %s\n  right    %s\n  written  %s\n\n",
            (long long)c->wrong, c->input, c->right, c->answer);
     if (c->first)
-        printf("The shortest input that fails: %d column%s, wrong at token %d of the answer.\n",
-               c->columns, c->columns == 1 ? "" : "s", c->first);
+        printf("%s: %d column%s, wrong at token %d of the answer.\n",
+               c->shortest ? "The shortest input that fails" : "An input that fails", c->columns,
+               c->columns == 1 ? "" : "s", c->first);
     else
-        printf("An ID is predicted wrongly there, though this answer came out right.\n");
+        printf(
+            "An ID is predicted wrongly there, though this answer came out right, and so did all\n"
+            "others that were tried.\n");
 }
 
 /* -1: go on; else an exit code. */

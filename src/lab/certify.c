@@ -11,7 +11,9 @@
 #include "lab/contexts.h"
 #include "lab/run.h"
 
-enum { TRIES = 100 }; /* wrong contexts whose inputs are generated */
+/* Of the search for an input that fails: wrong contexts whose inputs are answered; inputs written
+ * down one after the other; those of them that are answered. */
+enum { CONTEXTS = 100, WRITTEN = 200000, ANSWERED = 10000 };
 
 struct certifying {
     const lg_certify_options *o;
@@ -19,7 +21,6 @@ struct certifying {
     struct lg__contexts set;
     lg_evaluator *evaluator;
     lg_batch batch;
-    int tries[TRIES]; /* the first wrong contexts */
     struct lg__verdict verdict;
     lg_certificate *c;
 };
@@ -69,12 +70,10 @@ static void put_words(const struct certifying *w, char *text, size_t size, const
                                  shape->words[token[i]]);
 }
 
-/* Shows the text of a wrong context and what the model answers; *fails: it is wrong. */
-static int show(struct certifying *w, int context, int *fails, lg_error *err)
+/* Shows the text in set.x and what the model answers: 1 if that is wrong, 0 if not. */
+static int answer(struct certifying *w, lg_error *err)
 {
     lg_certificate *c = w->c;
-    int row, e = lg__contexts_text(&w->set, context, &row, err);
-    if (e) return e;
     const lg_example *x = &w->set.x;
     int right = x->n - x->answer, most = 2 * right;
     int32_t *token = malloc((size_t)most * sizeof *token);
@@ -89,19 +88,60 @@ static int show(struct certifying *w, int context, int *fails, lg_error *err)
         put_words(w, c->answer, sizeof c->answer, token, n);
         c->columns = x->length;
     }
-    *fails = n >= 0 && c->first > 0;
     free(token);
-    return n < 0 ? n : 0;
+    return n < 0 ? n : c->first > 0;
 }
 
-/* The contexts are in the order of their inputs' lengths: the first that fails is the shortest. A
- * wrong ID may do no harm, so it may take several. */
+/* The same of the text in which wrong context i was first met. */
+static int answer_wrong(struct certifying *w, int i, lg_error *err)
+{
+    int row, e = lg__contexts_text(&w->set, w->verdict.list[i], &row, err);
+    return e ? e : answer(w, err);
+}
+
+/* Answers an input of n columns if it shows a context that is wrong: 1 if it fails. */
+static int answer_nth(struct certifying *w, const unsigned char *wrong, int n, int64_t which,
+                      int *answered, lg_error *err)
+{
+    int e = lg__contexts_write(&w->set, n, which, err);
+    if (e > 0) e = lg__contexts_meet(&w->set, wrong, err);
+    if (e <= 0) return e;
+    ++*answered;
+    return answer(w, err);
+}
+
+/* All inputs, the shortest first, until one fails: 1; 0: none does of as many columns as any context
+ * needs, or there are too many. */
+static int search(struct certifying *w, lg_error *err)
+{
+    int longest = w->set.back + 1 + w->set.ahead + w->set.columns.states;
+    int found = 0, answered = 0;
+    double written = 0;
+    unsigned char *wrong = calloc((size_t)w->set.count, 1);
+    if (!wrong) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
+    for (int i = 0; i < w->verdict.listed; i++) wrong[w->verdict.list[i]] = 1;
+    for (int n = 1; n <= longest && !found; n++) {
+        double strings = pow(w->set.columns.inputs, n);
+        if ((written += strings) > WRITTEN) break;
+        for (int64_t i = 0; (double)i < strings && !found && answered < ANSWERED; i++)
+            found = answer_nth(w, wrong, n, i, &answered, err);
+    }
+    free(wrong);
+    return found;
+}
+
+/* The first wrong context was met in one of the shortest inputs that show any. If that fails no
+ * shorter one does. A wrong ID may do no harm there, though: then all inputs are tried, as far as
+ * there are not too many of them, then those of some more wrong contexts. */
 static int find_input(struct certifying *w, lg_error *err)
 {
-    int fails = 0, e = 0;
-    for (int i = 0; i < w->verdict.listed && !fails && !e; i++)
-        e = show(w, w->tries[i], &fails, err);
-    return e;
+    int found = answer_wrong(w, 0, err);
+    if (!found) found = search(w, err);
+    w->c->shortest = found > 0;
+    for (int i = 1; i < w->verdict.listed && i < CONTEXTS && !found; i++)
+        found = answer_wrong(w, i, err);
+    if (!found) found = answer_wrong(w, 0, err);
+    return found < 0 ? found : 0;
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
@@ -117,14 +157,13 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     w->c = c;
     lg_batch_init(&w->batch);
     int e = lg__run_open_folder(&w->run, o->folder, NULL, err);
-    if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, err);
+    if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, o->progress, o->context, err);
     if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
         e = LG_ERROR_MEMORY;
-    w->verdict.list = w->tries;
-    w->verdict.most = TRIES;
-    if (!e)
-        e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, o->progress,
-                               o->context, err);
+    w->verdict.most = w->set.count;
+    if (!e && !(w->verdict.list = malloc((size_t)w->set.count * sizeof *w->verdict.list)))
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
+    if (!e) e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, err);
     if (!e) {
         c->contexts = w->set.count;
         c->wrong = w->verdict.wrong;
@@ -139,6 +178,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     if (c->certified && o->confirm > 0)
         e = lg__confirm(&w->run, &w->set.columns, o->confirm, &c->confirmed, err);
     lg_evaluator_free(w->evaluator);
+    free(w->verdict.list);
     lg_batch_clear(&w->batch);
     lg__contexts_clear(&w->set);
     lg__run_close(&w->run);
@@ -158,9 +198,10 @@ char *lg_certificate_json(const lg_certificate *c)
     const lg_confirmed *t = &c->confirmed;
     if (!c->certified)
         json_object_set_new(all, "counterexample",
-                            json_pack("{s:s, s:i, s:s, s:s, s:i}", "input", c->input, "columns",
-                                      c->columns, "right", c->right, "answer", c->answer,
-                                      "first_error", c->first));
+                            json_pack("{s:s, s:i, s:s, s:s, s:i, s:b}", "input", c->input,
+                                      "columns", c->columns, "right", c->right, "answer",
+                                      c->answer, "first_error", c->first, "shortest",
+                                      c->shortest));
     if (t->longest)
         json_object_set_new(all, "confirmed",
                             json_pack("{s:i, s:i, s:i, s:i, s:i}", "random", t->random, "worst",

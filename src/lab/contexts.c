@@ -10,6 +10,9 @@
 
 #include "base/error.h"
 
+enum { TELL = 4096 }; /* inputs from one word of the progress to the next */
+static const char finding[] = "finding contexts", checking[] = "checking contexts";
+
 static int no_memory(lg_error *err)
 {
     return lg__fail(err, LG_ERROR_MEMORY,
@@ -131,8 +134,7 @@ static int find_ways_on(struct lg__contexts *c, lg_error *err)
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, double *expected,
-                      lg_error *err)
+int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error *err)
 {
     *c = (struct lg__contexts){.task = r->task, .scheme = &r->scheme, .model = r->model_config};
     lg_example_init(&c->x);
@@ -151,7 +153,7 @@ int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, double *e
     double reachable = 0, strings = 0, power = 1;
     for (size_t s = 0; s < states; s++) reachable += c->to[s] != NULL;
     for (int k = 0; k <= c->back + c->ahead; k++) strings += power *= c->columns.inputs;
-    *expected = reachable * strings;
+    c->expected = reachable * strings;
     return 0;
 }
 
@@ -350,35 +352,46 @@ static int add_text(struct lg__contexts *c, lg_error *err)
     return e;
 }
 
-/* Inputs with `free` free columns behind the shortest way to a state. */
-static int fill_from(struct lg__contexts *c, int state, int columns, lg_error *err)
+static void tell(const struct lg__contexts *c, const char *phase, int64_t done, int64_t all)
+{
+    if (c->progress) c->progress(c->context, phase, done, all);
+}
+
+/* Inputs of n columns in all, with so many free ones behind the shortest way to a state. */
+static int fill_from(struct lg__contexts *c, int state, int columns, int n, lg_error *err)
 {
     int64_t strings = 1;
     int e = 0;
     for (int i = 0; i < columns; i++) strings *= c->columns.inputs;
     for (int64_t which = 0; which < strings && !e; which++) {
         struct lg__input in = {.state = state, .free = columns, .which = which};
-        int n = spell(c, &in, err);
-        if (n < 0) return n;
-        if (n == 0) continue;
+        int all = spell(c, &in, err);
+        if (all < 0) return all;
+        if (all != n) continue;
         e = add_input(c, &in, err);
         if (!e) e = write_text(c, n, err);
         if (!e) e = add_text(c, err);
+        if (c->input_count % TELL == 0) tell(c, finding, c->input_count, (int64_t)c->expected);
     }
     return e;
 }
 
-/* In the order of their lengths, so that a context is first met in one of the shortest. */
+/* In the order of their lengths, the way on to an end included, so that a context is first met in
+ * one of the shortest. */
 int lg__contexts_fill(struct lg__contexts *c, lg_error *err)
 {
-    int field = c->back + 1 + c->ahead, longest = 0, e = 0;
-    for (int s = 0; s < c->columns.states; s++)
-        if (c->to[s] && c->to_count[s] > longest) longest = c->to_count[s];
-    for (int n = 1; n <= longest + field && !e; n++)
-        for (int s = 0; s < c->columns.states && !e; s++) {
-            int columns = n - c->to_count[s];
-            if (c->to[s] && columns >= 1 && columns <= field) e = fill_from(c, s, columns, err);
-        }
+    int field = c->back + 1 + c->ahead, to = 0, on = 0, e = 0;
+    for (int s = 0; s < c->columns.states; s++) {
+        if (c->to_count[s] > to) to = c->to_count[s];
+        if (c->on_count[s] > on) on = c->on_count[s];
+    }
+    for (int n = 1; n <= to + field + on && !e; n++)
+        for (int s = 0; s < c->columns.states && !e; s++)
+            for (int columns = 1; c->to[s] && columns <= field && !e; columns++) {
+                int rest = n - c->to_count[s] - columns;
+                if (rest >= 0 && rest <= on) e = fill_from(c, s, columns, n, err);
+            }
+    if (!e) tell(c, finding, (int64_t)c->expected, (int64_t)c->expected);
     return e;
 }
 
@@ -423,6 +436,30 @@ int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err)
     return n < 0 ? n : write_text(c, n, err);
 }
 
+int lg__contexts_write(struct lg__contexts *c, int n, int64_t which, lg_error *err)
+{
+    struct lg__input in = {.state = c->columns.start, .free = n, .which = which};
+    int all = spell(c, &in, err);
+    if (all < 0) return all;
+    if (all != n) return 0; /* it may not end here */
+    int e = write_text(c, n, err);
+    return e ? e : 1;
+}
+
+int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_error *err)
+{
+    int met = 0;
+    int32_t *key = malloc((size_t)c->text.rows * (1 + LG_LEVELS) * sizeof *key);
+    if (!key) return no_memory(err);
+    for (int row = 0; row < c->text.rows && !met; row++) {
+        if (c->text.targets[row] < 0) continue;
+        int32_t slot = *find_slot(c, key, make_key(c, row, key));
+        met = slot && flag[slot - 1];
+    }
+    free(key);
+    return met;
+}
+
 /* ---- What a model makes of them ---------------------------------------------------------------- */
 
 enum { ROWS = 1 << 15 }; /* of a batch */
@@ -456,8 +493,7 @@ static void judge(const struct lg__contexts *c, const lg_batch *b, const lg_eval
 }
 
 int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *evaluator, lg_batch *b,
-                       struct lg__verdict *v, void (*progress)(void *, int64_t, int64_t),
-                       void *context, lg_error *err)
+                       struct lg__verdict *v, lg_error *err)
 {
     lg_eval_result r;
     int e = 0;
@@ -470,21 +506,23 @@ int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *evaluator, lg
             e = lg__contexts_add(c, done, b, err);
         if (!e) e = lg_evaluator_run(evaluator, b, &r, err);
         for (int i = 0; !e && i < r.rows; i++) judge(c, b, &r, i, first + i, v);
-        if (!e && progress) progress(context, done, c->count);
+        if (!e) tell(c, checking, done, c->count);
     }
     return e;
 }
 
-int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most, lg_error *err)
+int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most,
+                      lg_certify_progress *progress, void *context, lg_error *err)
 {
-    double expected = 0;
-    int e = lg__contexts_open(c, r, &expected, err);
+    int e = lg__contexts_open(c, r, err);
+    c->progress = progress;
+    c->context = context;
     if (most <= 0) most = 5e7;
-    if (!e && expected > most)
+    if (!e && c->expected > most)
         e = lg__fail(
             err, LG_ERROR_ARGUMENT,
             "a position sees %d columns of %d inputs each, which makes %.3g inputs to try, "
             "over the most of %.3g; take a narrower window, fewer layers, or allow more",
-            c->back + 1 + c->ahead, c->columns.inputs, expected, most);
+            c->back + 1 + c->ahead, c->columns.inputs, c->expected, most);
     return e ? e : lg__contexts_fill(c, err);
 }

@@ -29,7 +29,10 @@ struct lg__contexts {
     const lg_scheme *scheme;
     lg_model_config model;
     struct lg__columns columns;
-    int back, ahead; /* columns that a position sees behind and ahead of its own */
+    int back, ahead;               /* columns that a position sees behind and ahead of its own */
+    double expected;               /* inputs that it will have at most */
+    lg_certify_progress *progress; /* of filling and judging; NULL: nobody is told */
+    void *context;
     /* Of each state: the shortest input to it, and from it to an end (NULL: there is none). */
     int32_t **to, **on;
     int *to_count, *on_count;
@@ -46,9 +49,8 @@ struct lg__contexts {
 };
 
 /* Opens from a run, whose task and scheme must outlive it: refused with the reason where nothing can
- * be certified. *expected is how many inputs it will have. Cleared in any case. */
-int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, double *expected,
-                      lg_error *err);
+ * be certified. Cleared in any case. */
+int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error *err);
 /* Fills the set. Two inputs in which the same context has different answers are refused. */
 int lg__contexts_fill(struct lg__contexts *c, lg_error *err);
 void lg__contexts_clear(struct lg__contexts *c);
@@ -57,8 +59,14 @@ void lg__contexts_clear(struct lg__contexts *c);
 int lg__contexts_add(const struct lg__contexts *c, int i, lg_batch *b, lg_error *err);
 /* The text in which a context was first met, into c->x; *row is the place that predicts. */
 int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err);
-/* Opens and fills; refused if there may be over `most` inputs (0: 5e7). */
-int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most, lg_error *err);
+/* The text of n columns whose inputs, as one number, are `which`, into c->x and c->text: 1, or 0 if
+ * the task has no such text. */
+int lg__contexts_write(struct lg__contexts *c, int n, int64_t which, lg_error *err);
+/* Whether a position of the text in c->text shows a context i with flag[i]: 1 or 0. */
+int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_error *err);
+/* Opens and fills; refused if there may be over `most` inputs (0: 5e7). progress may be NULL. */
+int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most,
+                      lg_certify_progress *progress, void *context, lg_error *err);
 
 /* What a model makes of all contexts. */
 struct lg__verdict {
@@ -66,10 +74,8 @@ struct lg__verdict {
     double margin;           /* the smallest lead of a right answer over the second */
     int *list, most, listed; /* the first wrong ones: list has room for `most` */
 };
-/* progress may be NULL. */
 int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *e, lg_batch *b,
-                       struct lg__verdict *v, void (*progress)(void *, int64_t, int64_t),
-                       void *context, lg_error *err);
+                       struct lg__verdict *v, lg_error *err);
 
 /* certificates.c: says in remark if the window of a run that is opened does not show what decides an
  * answer; remark stays as it is otherwise, and where nothing can be certified. */

@@ -14,7 +14,7 @@ int lg__feedback_open(struct lg__feedback **f, const struct lg__run *r, int thre
     struct lg__feedback *x = calloc(1, sizeof *x);
     if (!x) return lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
     lg_batch_init(&x->batch);
-    int e = lg__contexts_make(&x->set, r, 0, err);
+    int e = lg__contexts_make(&x->set, r, 0, NULL, NULL, err);
     if (!e && !(x->evaluator = lg_evaluator_new(r->model, threads, err))) e = LG_ERROR_MEMORY;
     if (e)
         lg__feedback_free(x);
@@ -36,7 +36,7 @@ int lg__feedback_look(struct lg__feedback *f, const struct lg__run *r, lg_error 
 {
     int list[LG__FEEDBACK_MOST];
     struct lg__verdict v = {.list = list, .most = LG__FEEDBACK_MOST};
-    int e = lg__contexts_judge(&f->set, f->evaluator, &f->batch, &v, NULL, NULL, err);
+    int e = lg__contexts_judge(&f->set, f->evaluator, &f->batch, &v, err);
     f->wrong = v.wrong;
     f->margin = v.margin;
     f->count = 0;
