@@ -24,8 +24,7 @@ static int no_memory(lg_error *err)
 int lg__certificate_possible(const struct lg__run *r, lg_error *err)
 {
     struct lg__contexts set;
-    double expected;
-    int e = lg__contexts_open(&set, r, &expected, err);
+    int e = lg__contexts_open(&set, r, err);
     lg__contexts_clear(&set);
     return e;
 }
@@ -34,10 +33,9 @@ void lg__certificate_warn(const struct lg__run *r, char *remark, size_t size)
 {
     enum { QUICK = 20000 }; /* inputs that take no time worth mentioning */
     struct lg__contexts set;
-    double expected;
     lg_error err = {0};
-    int e = lg__contexts_open(&set, r, &expected, &err);
-    if (!e && expected <= QUICK && lg__contexts_fill(&set, &err) == LG_ERROR_ARGUMENT)
+    int e = lg__contexts_open(&set, r, &err);
+    if (!e && set.expected <= QUICK && lg__contexts_fill(&set, &err) == LG_ERROR_ARGUMENT)
         snprintf(remark, size, "no training can make it exact: %s", err.text);
     lg__contexts_clear(&set);
 }

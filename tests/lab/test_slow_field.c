@@ -133,9 +133,8 @@ static void claim(struct field *f)
 {
     struct lg__run run = {.task = f->r.t, .scheme = f->r.scheme, .model_config = *f->c};
     struct lg__contexts c;
-    double expected;
     lg_error err;
-    must(lg__contexts_open(&c, &run, &expected, &err), &err);
+    must(lg__contexts_open(&c, &run, &err), &err);
     f->back = c.back;
     f->ahead = c.ahead;
     assert_true(f->back <= MOST_REACH && f->ahead <= MOST_REACH);

@@ -57,10 +57,10 @@ static int is_certified(const struct training *x, const struct trained *r)
     lg_error err;
     (void)x;
     lg_batch_init(&b);
-    must(lg__contexts_make(&c, &run, 0, &err), &err);
+    must(lg__contexts_make(&c, &run, 0, NULL, NULL, &err), &err);
     lg_evaluator *e = lg_evaluator_new(r->m, 0, &err);
     if (!e) fail_msg("%s", err.text);
-    must(lg__contexts_judge(&c, e, &b, &v, NULL, NULL, &err), &err);
+    must(lg__contexts_judge(&c, e, &b, &v, &err), &err);
     lg_evaluator_free(e);
     lg_batch_clear(&b);
     lg__contexts_clear(&c);
