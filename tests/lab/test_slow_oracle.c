@@ -274,7 +274,8 @@ static void damage_in_turn(struct bed *b, int number)
 {
     double none = 0, some = 1;
     int wanted = number % 3, wrong;
-    while ((wrong = damage(b, number, some)) == 0) some *= 2;
+    for (; (wrong = damage(b, number, some)) == 0; some *= 2)
+        if (some > 1e6) fail_msg("%s, model %d: no noise does any harm", b->x->name, number);
     for (int round = 0; round < (wanted == 1 ? 40 : 10); round++) {
         if (wanted == 1 && wrong && wrong <= FEW) return;
         wrong = damage(b, number, (none + some) / 2);
