@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/model.h"
 
 /* Sizes are letters: V vocabulary, P positions, C width, 3 three widths, K key width, F
  * feed-forward width, 1 a vector. */
@@ -212,7 +213,7 @@ lg_model *lg__layout_load(const struct lg__layout *l, const struct lg__piece *pi
                           lg_error *err)
 {
     lg_error why = {0};
-    lg_model *m = lg_model_new(&l->c, &why);
+    lg_model *m = lg__model_new_zero(&l->c, &why);
     if (!m) lg__fail(err, why.code, "%s: %s", file, why.text);
     int e = 0;
     for (int i = 0; m && i < count && !e; i++) {

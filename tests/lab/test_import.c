@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "lab/safetensors.h"
 #include "lab/same.h"
 #include "lengthen_lab.h"
@@ -656,6 +657,82 @@ static void damaged_llama2c_files_are_refused(void **state)
     free(all);
 }
 
+/* Whatever byte of a file is another one, it is read or refused with a sentence: nothing outside
+ * of it is touched (the sanitizer looks). */
+static void any_bytes_are_read_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *file;
+        size_t most; /* bytes at its start that are changed; 0: all */
+    } row[] = {
+        {"neox_serial_f16", "/model.safetensors", 3000},
+        {"neox_serial_f16", "/config.json", 0},
+        {"llama_shards", "/model.safetensors.index.json", 0},
+        {"llama2c_tied.bin", "", 28},
+    };
+    char path[128], file[256];
+    lg_rng r;
+    lg_rng_init(&r, 9, 0, 0);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        size_t size;
+        snprintf(path, sizeof path, "%s/any", home);
+        shell("rm -rf %s && cp -r %s %s && chmod -R u+w %s", path, data_path(row[i].model), path,
+              path);
+        snprintf(file, sizeof file, "%s%s", path, row[i].file);
+        unsigned char *all = slurp(file, &size);
+        for (int j = 0; j < 250; j++) {
+            lg_error err = {0};
+            size_t at = lg_rng_below(&r, (uint32_t)(row[i].most ? row[i].most : size));
+            unsigned char was = all[at];
+            all[at] ^= (unsigned char)(1u << lg_rng_below(&r, 8));
+            spill(file, all, size);
+            all[at] = was;
+            lg_model *m = lg_import(path, NULL, &err);
+            if (!m && (err.code >= 0 || !err.text[0])) fail_msg("refused without a sentence");
+            lg_model_free(m);
+        }
+        free(all);
+    }
+}
+
+/* Without memory, at any point, the answer is a sentence; nothing leaks (the sanitizer looks) and
+ * no folder is left. */
+static void no_memory_is_told(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"neox", "llama_shards", "llama2c_tied.bin"};
+    for (int i = 0; i < 3; i++) {
+        lg_model *m = NULL;
+        long n = 0;
+        for (; !m && n < 1000; n++) {
+            lg_error err = {0};
+            lg__alloc_fail_after(n);
+            m = lg_import(data_path(names[i]), NULL, &err);
+            lg__alloc_fail_after(-1);
+            if (!m) assert_int_equal(err.code, LG_ERROR_MEMORY);
+        }
+        assert_true(n > 5);
+        lg_model_free(m);
+    }
+    lg_model *m = random_model(lg_model_config_default(LG_ARCH_NEOX));
+    char path[128];
+    int e = -1;
+    long n = 0;
+    snprintf(path, sizeof path, "%s/short", home);
+    for (; e && n < 1000; n++) {
+        lg_error err = {0};
+        assert_int_equal(access(path, F_OK), -1);
+        lg__alloc_fail_after(n);
+        e = lg_export(m, 64, path, &err);
+        lg__alloc_fail_after(-1);
+        if (e) assert_int_equal(err.code, LG_ERROR_MEMORY);
+    }
+    assert_true(n > 5);
+    shell("test -z \"$(ls -d %s/*.part* 2>/dev/null)\"", home);
+    lg_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -671,6 +748,8 @@ int main(void)
         cmocka_unit_test(damaged_folders_are_refused),
         cmocka_unit_test(weights_that_are_no_numbers_are_refused),
         cmocka_unit_test(damaged_llama2c_files_are_refused),
+        cmocka_unit_test(any_bytes_are_read_or_refused),
+        cmocka_unit_test(no_memory_is_told),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
 }
