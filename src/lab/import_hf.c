@@ -99,8 +99,7 @@ static int open_folder(struct folder *f, lg_error *err)
     return lg__fail(err, LG_ERROR_ARGUMENT, "%s holds neither %s nor %s%s; %s", f->path, ONE, INDEX,
                     path[0] ? ", but pytorch_model.bin, a Python pickle that is not read" : "",
                     path[0] ? "save the model as safetensors"
-                            : "give the folder of a published "
-                              "model");
+                            : "give the folder of a published model");
 }
 
 static void close_folder(struct folder *f)
