@@ -249,6 +249,25 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err);
 /* As one JSON object with the instruction set and the build; to be freed. NULL: no memory. */
 char *lg_certificate_json(const lg_certificate *c);
 
+/* ---- Import and export ------------------------------------------------------------------------ */
+
+/* Published weights (docs/IMPORT.md): a folder of Hugging Face with config.json and safetensors,
+ * whole or in shards, of GPTNeoXForCausalLM, OlmoForCausalLM, LlamaForCausalLM or GPT2LMHeadModel;
+ * or a llama2.c .bin file. The model computes the same function, its positions are the IDs 0, 1,
+ * 2, ... What the engine cannot do is refused, with key, value and reason. */
+typedef struct lg_import_info {
+    char kind[32];        /* "GPTNeoXForCausalLM", .., "llama2.c" */
+    int length;           /* tokens that it was made for: its training length */
+    char tokenizer[4096]; /* the tokenizer's file beside it, or "" */
+} lg_import_info;
+lg_model *lg_import(const char *path, lg_import_info *info, lg_error *err); /* info may be NULL */
+
+/* Writes config.json and model.safetensors (fp32) into a folder that is new or empty: as
+ * GPTNeoXForCausalLM (LayerNorm, GELU), OlmoForCausalLM (norms without weights, SwiGLU) or
+ * LlamaForCausalLM (RMSNorm, SwiGLU). length is that of training. What the format cannot say is
+ * refused. The folder is there whole or not at all. */
+int lg_export(const lg_model *m, int length, const char *folder, lg_error *err);
+
 /* ---- The store --------------------------------------------------------------------------- */
 
 /* Runs, the metrics of their steps and the cells of their evaluations: one SQLite file, into

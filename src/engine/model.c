@@ -340,7 +340,7 @@ static int allocate(struct lg_model *m, lg_error *err)
                     (double)(m->size + m->pack_size) * sizeof(float) / 1e6);
 }
 
-lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
+lg_model *lg__model_new_zero(const lg_model_config *c, lg_error *err)
 {
     if (lg_model_config_check(c, err)) return NULL;
     struct lg_model *m = lg__alloc(sizeof *m);
@@ -369,9 +369,16 @@ lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
         lg_model_free(m);
         return NULL;
     }
+    set_rotations(m, c->rope_length);
+    return m;
+}
+
+lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
+{
+    struct lg_model *m = lg__model_new_zero(c, err);
+    if (!m) return NULL;
     fill_params(m);
     lg_model_touch(m);
-    set_rotations(m, c->rope_length);
     return m;
 }
 

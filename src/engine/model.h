@@ -79,6 +79,10 @@ struct lg_model {
     float *turn_cos, *turn_sin; /* window and rope: [lg__turn_rows, R/2] */
 };
 
+/* A model whose parameters are all 0, for weights that come from elsewhere: fill them, then call
+ * lg_model_touch. */
+lg_model *lg__model_new_zero(const lg_model_config *c, lg_error *err);
+
 /* Packs the weights of linear i (0..linear_count-1) anew. */
 void lg__model_pack(struct lg_model *m, int i);
 

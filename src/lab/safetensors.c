@@ -15,6 +15,30 @@ enum { PREFIX = 8, ALIGN = 8 };
 static const uint64_t MOST_HEADER = 100000000; /* the format's own limit */
 static const char META[] = "__metadata__";
 
+/* The dtypes of the format, those that are read first. */
+static const struct {
+    const char *name;
+    size_t bytes;
+    enum lg__dtype dtype;
+} dtypes[] = {
+    {"F32", 4, LG__F32},
+    {"F16", 2, LG__F16},
+    {"BF16", 2, LG__BF16},
+    {"F64", 8, LG__OTHER_DTYPE},
+    {"I64", 8, LG__OTHER_DTYPE},
+    {"U64", 8, LG__OTHER_DTYPE},
+    {"I32", 4, LG__OTHER_DTYPE},
+    {"U32", 4, LG__OTHER_DTYPE},
+    {"I16", 2, LG__OTHER_DTYPE},
+    {"U16", 2, LG__OTHER_DTYPE},
+    {"I8", 1, LG__OTHER_DTYPE},
+    {"U8", 1, LG__OTHER_DTYPE},
+    {"BOOL", 1, LG__OTHER_DTYPE},
+    {"F8_E4M3", 1, LG__OTHER_DTYPE},
+    {"F8_E5M2", 1, LG__OTHER_DTYPE},
+};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 static json_t *metadata(const struct lg__meta *meta, int metas, const char *file, lg_error *err)
@@ -96,23 +120,24 @@ struct source {
     const char *file;
     const unsigned char *data; /* behind the header */
     uint64_t size;             /* of the data */
+    int all;                   /* 1: all dtypes, 0: F32 alone */
 };
 
 static int damaged(const struct source *f, const char *tensor, const char *what, lg_error *err)
 {
     return lg__fail(err, LG_ERROR_SYSTEM,
-                    "%s: %s%s%s%s; it is no whole safetensors file of 32-bit floats: take a copy "
-                    "that is, or write it again",
-                    f->file, tensor ? "tensor " : "", tensor ? tensor : "", tensor ? " " : "",
-                    what);
+                    "%s: %s%s%s%s; it is no whole safetensors file%s: take a copy that is, or "
+                    "write it again",
+                    f->file, tensor ? "tensor " : "", tensor ? tensor : "", tensor ? " " : "", what,
+                    f->all ? "" : " of 32-bit floats");
 }
 
-/* The shape, and that it holds exactly `size` bytes. */
+/* The shape, and that it holds exactly `size` bytes when each number has so many. */
 static int read_shape(const struct source *f, struct lg__stored *t, const json_t *shape,
-                      lg_error *err)
+                      uint64_t bytes, lg_error *err)
 {
     size_t dims = json_array_size(shape);
-    uint64_t bytes = sizeof(float), nothing = 0;
+    uint64_t nothing = 0;
     if (!json_is_array(shape) || dims > LG__STORED_DIMS)
         return damaged(f, t->name, "has no shape of at most 8 dimensions", err);
     t->dims = (int)dims;
@@ -137,8 +162,15 @@ static int read_tensor(const struct source *f, struct lg__stored *t, const json_
     const char *dtype = json_string_value(json_object_get(row, "dtype"));
     const json_t *ends = json_object_get(row, "data_offsets");
     const json_t *a = json_array_get(ends, 0), *b = json_array_get(ends, 1);
-    if (!dtype || strcmp(dtype, "F32") != 0)
-        return damaged(f, t->name, "has another dtype than F32", err);
+    int type = 0, known = f->all ? DTYPES : 1;
+    while (dtype && type < known && strcmp(dtype, dtypes[type].name) != 0) type++;
+    if (!dtype || type == known)
+        return damaged(f, t->name,
+                       f->all ? "has a dtype that the format does not have"
+                              : "has another dtype than F32",
+                       err);
+    t->dtype = dtypes[type].dtype;
+    t->type = dtypes[type].name;
     if (json_array_size(ends) != 2 || !json_is_integer(a) || !json_is_integer(b))
         return damaged(f, t->name, "has no two data_offsets", err);
     json_int_t from = json_integer_value(a), to = json_integer_value(b);
@@ -146,7 +178,7 @@ static int read_tensor(const struct source *f, struct lg__stored *t, const json_
         return damaged(f, t->name, "has data_offsets outside of the file", err);
     t->data = f->data + from;
     t->size = (size_t)(to - from);
-    return read_shape(f, t, json_object_get(row, "shape"), err);
+    return read_shape(f, t, json_object_get(row, "shape"), dtypes[type].bytes, err);
 }
 
 static int by_place(const void *x, const void *y)
@@ -212,11 +244,11 @@ static int read_header(struct lg__safetensors *s, const struct source *f, lg_err
     return check_places(f, s->tensors, s->count, err);
 }
 
-int lg__safetensors_open(struct lg__safetensors *s, const void *bytes, size_t size,
-                         const char *file, lg_error *err)
+static int open_file(struct lg__safetensors *s, const void *bytes, size_t size, const char *file,
+                     int all, lg_error *err)
 {
     const unsigned char *p = bytes;
-    struct source f = {.file = file};
+    struct source f = {.file = file, .all = all};
     uint64_t length = 0;
     json_error_t why;
     *s = (struct lg__safetensors){0};
@@ -237,6 +269,18 @@ int lg__safetensors_open(struct lg__safetensors *s, const void *bytes, size_t si
     return e;
 }
 
+int lg__safetensors_open(struct lg__safetensors *s, const void *bytes, size_t size,
+                         const char *file, lg_error *err)
+{
+    return open_file(s, bytes, size, file, 0, err);
+}
+
+int lg__safetensors_open_any(struct lg__safetensors *s, const void *bytes, size_t size,
+                             const char *file, lg_error *err)
+{
+    return open_file(s, bytes, size, file, 1, err);
+}
+
 void lg__safetensors_close(struct lg__safetensors *s)
 {
     json_decref(s->header);
@@ -253,4 +297,35 @@ const struct lg__stored *lg__safetensors_find(const struct lg__safetensors *s, c
 const char *lg__safetensors_meta(const struct lg__safetensors *s, const char *key)
 {
     return json_string_value(json_object_get(json_object_get(s->header, META), key));
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------ */
+
+/* The float with the value of a half: sign, 5 bits of exponent, 10 of fraction. */
+static uint32_t half_bits(uint32_t h)
+{
+    uint32_t sign = (h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 1023;
+    if (exponent == 31) return sign | 0x7f800000 | fraction << 13;
+    if (exponent) return sign | (exponent + 112) << 23 | fraction << 13;
+    if (!fraction) return sign;
+    exponent = 113; /* fraction times 2^-24: shifted up to a leading one */
+    for (; !(fraction & 1024); fraction <<= 1) exponent--;
+    return sign | exponent << 23 | (fraction & 1023) << 13;
+}
+
+void lg__stored_read(const struct lg__stored *t, size_t from, size_t step, float *to, size_t n)
+{
+    const unsigned char *p = t->data;
+    size_t width = t->dtype == LG__F32 ? 4 : 2;
+    if (t->dtype == LG__F32 && step == 1) {
+        memcpy(to, p + from * width, n * width);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, p + (from + i * step) * width, width);
+        if (t->dtype == LG__BF16) bits <<= 16;
+        if (t->dtype == LG__F16) bits = half_bits(bits);
+        memcpy(&to[i], &bits, sizeof bits);
+    }
 }
