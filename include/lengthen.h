@@ -463,6 +463,40 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
 int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
                      int samples, int predicted, int threads, lg_score *score, lg_error *err);
 
+/* ---- Text --------------------------------------------------------------------------------- */
+
+/* A tokenizer: bytes to tokens and back (docs/TEXT.md). */
+typedef struct lg_tokenizer lg_tokenizer;
+/* Hugging Face's tokenizer.json (byte-level BPE: GPT-NeoX, OLMo, GPT-2), GPT-2's encoder.json with
+ * vocab.bpe beside it (or vocab.json with merges.txt), llama2.c's tokenizer.bin, a folder with one
+ * of these, or "bytes". */
+lg_tokenizer *lg_tokenizer_open(const char *path, lg_error *err);
+void lg_tokenizer_free(lg_tokenizer *t);
+
+typedef struct lg_tokenizer_info {
+    const char *kind;
+    int32_t vocab;      /* the highest token + 1 */
+    int32_t tokens;     /* that there are */
+    int64_t merges;     /* pairs */
+    int added;          /* tokens that are found in the text as they are */
+    int bytes;          /* of the 256, how many can be encoded alone */
+    int32_t begin, end; /* before and after each document of a corpus; LG_NONE: nothing */
+    int nfc;            /* 1: text is brought into NFC first */
+    int prefix_space;   /* 1: a space is put before the text */
+    uint64_t checksum;  /* of all that decides which tokens a text becomes */
+} lg_tokenizer_info;
+lg_tokenizer_info lg_tokenizer_get_info(const lg_tokenizer *t);
+
+/* What they point to is the tokenizer's, and lasts until its next call of the same name. Decoding
+ * what was encoded gives the same bytes, whatever they are; with nfc the normalised ones, and with a
+ * byte-level prefix_space that space too. A byte for which there is no token is refused. */
+int lg_tokenizer_encode(lg_tokenizer *t, const char *text, size_t n, const int32_t **tokens,
+                        size_t *count, lg_error *err);
+int lg_tokenizer_decode(lg_tokenizer *t, const int32_t *tokens, size_t count, const char **text,
+                        size_t *n, lg_error *err);
+/* The bytes of one token; NULL: there is no such token. */
+const char *lg_tokenizer_piece(const lg_tokenizer *t, int32_t token, size_t *n);
+
 /* ---- The machine ------------------------------------------------------------------ */
 
 const char *lg_version(void);
