@@ -38,7 +38,8 @@ static int sync_folder(char *path)
     if (slash) *slash = '\0';
     int fd = open(!slash ? "." : slash == path ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (slash) *slash = '/';
-    int ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* a file system that has no such thing */
+    int ok =
+        fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* a file system that has no such thing */
     if (fd >= 0) close(fd);
     return ok;
 }

@@ -28,6 +28,13 @@ uint64_t lg__hash(const void *data, size_t n, uint64_t seed)
     return lg__mix(h ^ word);
 }
 
+uint64_t lg__hash_more(uint64_t so_far, const void *data, size_t n)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < n; i++) so_far = (so_far ^ (at[i] + 1u)) * 0x9E3779B97F4A7C15u;
+    return so_far;
+}
+
 int lg__reserve(struct lg__block *b, size_t size, const char *what, lg_error *err)
 {
     if (size <= b->size) return 0;
@@ -39,7 +46,8 @@ int lg__names_new(struct lg__names *s, size_t count, lg_error *err)
     size_t slots = 16;
     while (slots < 2 * count) slots *= 2;
     *s = (struct lg__names){.slot = lg__alloc(slots * sizeof *s->slot), .mask = slots - 1};
-    return s->slot ? 0 : lg__fail(err, LG_ERROR_MEMORY, "no memory for a table of %zu names", count);
+    return s->slot ? 0
+                   : lg__fail(err, LG_ERROR_MEMORY, "no memory for a table of %zu names", count);
 }
 
 void lg__names_free(struct lg__names *s)

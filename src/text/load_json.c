@@ -15,10 +15,7 @@
 
 /* Bytes that are visible in Latin-1 stand for themselves; the others, in their order, are written
  * as the letters from U+0100 on. */
-static int visible(int byte)
-{
-    return (byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173);
-}
+static int visible(int byte) { return (byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173); }
 
 int lg__byte_letter(unsigned char byte)
 {
@@ -139,10 +136,11 @@ static int put_merge(struct loading *l, uint32_t rank, const char *left, size_t 
     memcpy(both + n, right, m);
     int32_t made = token_of(l, both, n + m);
     if (a == LG_NONE || b == LG_NONE || made == LG_NONE)
-        return lg__fail(err, LG_ERROR_SYSTEM,
-                        "%s: merge %u, \"%.40s\" with \"%.40s\", has or makes a token that is not in "
-                        "the vocabulary: " REMEDY,
-                        l->file, rank + 1, left, right);
+        return lg__fail(
+            err, LG_ERROR_SYSTEM,
+            "%s: merge %u, \"%.40s\" with \"%.40s\", has or makes a token that is not in "
+            "the vocabulary: " REMEDY,
+            l->file, rank + 1, left, right);
     lg__merges_add(&l->t->merges, a, b, rank, made);
     l->made[made] = 1;
     return 0;
@@ -188,10 +186,10 @@ static int put_merges(struct loading *l, const json_t *merges, lg_error *err)
     size_t i, count = json_array_size(merges);
     const json_t *one;
     if (!count)
-        return lg__fail(err, LG_ERROR_SYSTEM,
-                        "%s: model.merges is missing or empty; byte-level BPE cannot do without: "
-                        REMEDY,
-                        l->file);
+        return lg__fail(
+            err, LG_ERROR_SYSTEM,
+            "%s: model.merges is missing or empty; byte-level BPE cannot do without: " REMEDY,
+            l->file);
     int e = lg__merges_new(&l->t->merges, count, err);
     json_array_foreach(merges, i, one)
     {
@@ -236,8 +234,9 @@ static int read_steps(struct loading *l, const json_t *root, lg_error *err)
     const json_t *normalizer = json_object_get(root, "normalizer");
     const json_t *before = json_object_get(root, "pre_tokenizer");
     const json_t *model = json_object_get(root, "model");
-    static const char *const unread[] = {"dropout", "unk_token", "continuing_subword_prefix",
-                                         "end_of_word_suffix", "byte_fallback", "ignore_merges"};
+    static const char *const unread[] = {
+        "dropout",       "unk_token",    "continuing_subword_prefix", "end_of_word_suffix",
+        "byte_fallback", "ignore_merges"};
     if (!is_type(model, "BPE"))
         return lg__fail(err, LG_ERROR_SYSTEM,
                         "%s: model.type is %s; only BPE on bytes is read: take a tokenizer of that "
@@ -277,10 +276,11 @@ static int put_added(struct loading *l, const json_t *one, lg_error *err)
                         "%s: an added token has no content or no id from 0 on: " REMEDY, l->file);
     for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
         if (is_true(one, unread[i], 0))
-            return lg__fail(err, LG_ERROR_SYSTEM,
-                            "%s: added token \"%.60s\" has %s, which would change the text and is not "
-                            "read: take another tokenizer",
-                            l->file, text, unread[i]);
+            return lg__fail(
+                err, LG_ERROR_SYSTEM,
+                "%s: added token \"%.60s\" has %s, which would change the text and is not "
+                "read: take another tokenizer",
+                l->file, text, unread[i]);
     int32_t token = (int32_t)json_integer_value(id);
     size_t n = json_string_length(content);
     const json_t *other = json_object_get(l->vocab, text);
@@ -301,10 +301,11 @@ static int read_root(struct loading *l, const json_t *root, lg_error *err)
     size_t i;
     l->vocab = json_object_get(model, "vocab");
     if (!json_is_object(model) || !json_is_object(l->vocab))
-        return lg__fail(err, LG_ERROR_SYSTEM,
-                        "%s: there is no model.vocab in it, so it is no tokenizer.json; GPT-2's pair is "
-                        "read under the names encoder.json and vocab.bpe, or vocab.json and merges.txt",
-                        l->file);
+        return lg__fail(
+            err, LG_ERROR_SYSTEM,
+            "%s: there is no model.vocab in it, so it is no tokenizer.json; GPT-2's pair is "
+            "read under the names encoder.json and vocab.bpe, or vocab.json and merges.txt",
+            l->file);
     int e = read_steps(l, root, err);
     if (!e) e = put_vocabulary(l, added, err);
     if (!e) e = put_merges(l, json_object_get(model, "merges"), err);
@@ -319,12 +320,11 @@ static json_t *read_json(const char *file, lg_error *err)
     json_t *root = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
     if (root) return root;
     if (at.line < 0)
-        lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read (%s): check the name and your rights", file,
-                 strerror(errno));
+        lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read (%s): check the name and your rights",
+                 file, strerror(errno));
     else
-        lg__fail(err, LG_ERROR_SYSTEM,
-                 "%s: line %d, byte %d: not whole JSON (%.120s): " REMEDY, file, at.line, at.position,
-                 at.text);
+        lg__fail(err, LG_ERROR_SYSTEM, "%s: line %d, byte %d: not whole JSON (%.120s): " REMEDY,
+                 file, at.line, at.position, at.text);
     return NULL;
 }
 
@@ -382,15 +382,16 @@ int lg__load_pair(lg_tokenizer *t, const char *vocabulary, const char *merges, l
     begin_loading(&l, t, vocabulary);
     t->regex = 1;
     l.vocab = root;
-    int e = json_is_object(root) && json_object_size(root) ? put_vocabulary(&l, NULL, err)
-                                 : lg__fail(err, LG_ERROR_SYSTEM,
-                                            "%s: there is no {token: number} in it: " REMEDY, vocabulary);
+    int e = json_is_object(root) && json_object_size(root)
+                ? put_vocabulary(&l, NULL, err)
+                : lg__fail(err, LG_ERROR_SYSTEM, "%s: there is no {token: number} in it: " REMEDY,
+                           vocabulary);
     FILE *f = e ? NULL : fopen(merges, "rb");
     l.file = merges;
     if (!e && !f)
         e = lg__fail(err, LG_ERROR_SYSTEM,
-                     "%s cannot be read (%s): the merges must lie beside %s, under this name", merges,
-                     strerror(errno), vocabulary);
+                     "%s cannot be read (%s): the merges must lie beside %s, under this name",
+                     merges, strerror(errno), vocabulary);
     if (!e) e = lg__merges_new(&t->merges, json_object_size(root), err);
     if (!e) e = read_lines(&l, f, err);
     if (!e) e = check_merges(&l, err);

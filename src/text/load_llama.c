@@ -57,8 +57,8 @@ static int put_tokens(lg_tokenizer *t, const struct bin *b, size_t at, float *sc
         memcpy(&score[i], b->data + at, sizeof score[i]);
         snprintf(name, sizeof name, "<0x%02X>", (unsigned)(i - BYTES) & 0xFF);
         if (!isfinite(score[i]))
-            return lg__fail(err, LG_ERROR_SYSTEM, "%s: the score of token %d is not a number", b->file,
-                            i);
+            return lg__fail(err, LG_ERROR_SYSTEM, "%s: the score of token %d is not a number",
+                            b->file, i);
         if (i >= BYTES && i < PIECES) {
             if (n != 6 || memcmp(text, name, 6) != 0)
                 return lg__fail(err, LG_ERROR_SYSTEM,
@@ -130,10 +130,11 @@ static int put_merges(lg_tokenizer *t, const char *file, const float *score, lg_
         if (n) lg__names_find(&t->names, lg__token_bytes, t, text, n, i);
     }
     if (!e && lg__names_find(&t->names, lg__token_bytes, t, " ", 1, -1) < 0)
-        e = lg__fail(err, LG_ERROR_SYSTEM,
-                     "%s: it has no token for a space, which llama2.c puts before every text: take a "
-                     "whole, unchanged file",
-                     file);
+        e = lg__fail(
+            err, LG_ERROR_SYSTEM,
+            "%s: it has no token for a space, which llama2.c puts before every text: take a "
+            "whole, unchanged file",
+            file);
     if (!e) {
         memcpy(scores, score, count * sizeof *scores);
         qsort(scores, count, sizeof *scores, by_score);

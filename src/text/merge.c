@@ -135,10 +135,11 @@ int lg__merge(struct lg__merges *m, int32_t *tokens, size_t *n, lg_error *err)
         return 0;
     }
     if (all >= NO_RANK / 4)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "a stretch of %zu bytes without a place to cut it cannot be encoded at once: "
-                        "cut it into parts of at most 1 GB",
-                        all);
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "a stretch of %zu bytes without a place to cut it cannot be encoded at once: "
+            "cut it into parts of at most 1 GB",
+            all);
     /* A merge takes one token away and puts at most two entries in. */
     int e = lg__block_grow(&m->work, all * (sizeof(struct link) + 3 * sizeof(struct entry)), 0,
                            "the pairs of a long word", err);
@@ -146,8 +147,8 @@ int lg__merge(struct lg__merges *m, int32_t *tokens, size_t *n, lg_error *err)
     struct long_word w = {.m = m, .token = tokens, .heap = m->work.data};
     w.link = (struct link *)(w.heap + 3 * all);
     for (size_t i = 0; i < all; i++)
-        w.link[i] = (struct link){i ? (uint32_t)i - 1 : NO_RANK,
-                                  i + 1 < all ? (uint32_t)i + 1 : NO_RANK};
+        w.link[i] =
+            (struct link){i ? (uint32_t)i - 1 : NO_RANK, i + 1 < all ? (uint32_t)i + 1 : NO_RANK};
     for (size_t i = 0; i + 1 < all; i++) push(&w, (uint32_t)i);
     while (w.entries) {
         struct entry top = pop(&w);

@@ -36,13 +36,14 @@ struct lg__split *lg__split_new(lg_error *err)
     PCRE2_SIZE at;
     struct lg__split *s = lg__alloc(sizeof *s);
     if (s)
-        s->code = pcre2_compile(
-            (PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-            PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_NO_START_OPTIMIZE, &code, &at, NULL);
+        s->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+                                PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_NO_START_OPTIMIZE,
+                                &code, &at, NULL);
     if (s && s->code) s->match = pcre2_match_data_create(1, NULL);
     if (!s || !s->match) {
         lg__split_free(s);
-        lg__fail(err, LG_ERROR_MEMORY, "PCRE2 could not compile the pattern of words (code %d)", code);
+        lg__fail(err, LG_ERROR_MEMORY, "PCRE2 could not compile the pattern of words (code %d)",
+                 code);
         return NULL;
     }
     s->jit = pcre2_jit_compile(s->code, PCRE2_JIT_COMPLETE) == 0;
@@ -76,10 +77,10 @@ size_t lg__split_word(struct lg__split *s, const char *text, size_t n)
 {
     size_t quick = ascii_word((const unsigned char *)text, n);
     if (quick) return quick;
-    int found = s->jit ? pcre2_jit_match(s->code, (PCRE2_SPTR)text, n, 0, PCRE2_NO_UTF_CHECK,
-                                         s->match, NULL)
-                       : pcre2_match(s->code, (PCRE2_SPTR)text, n, 0, PCRE2_NO_UTF_CHECK, s->match,
-                                     NULL);
+    int found =
+        s->jit
+            ? pcre2_jit_match(s->code, (PCRE2_SPTR)text, n, 0, PCRE2_NO_UTF_CHECK, s->match, NULL)
+            : pcre2_match(s->code, (PCRE2_SPTR)text, n, 0, PCRE2_NO_UTF_CHECK, s->match, NULL);
     size_t end = found < 0 ? 0 : pcre2_get_ovector_pointer(s->match)[1];
     return end ? end : n; /* every text begins with a word; without room to find it, all is one */
 }
@@ -89,7 +90,12 @@ size_t lg__split_word(struct lg__split *s, const char *text, size_t n)
 /* Bytes of the character that begins here; 0: there is none. */
 static size_t character(const unsigned char *s, size_t n)
 {
-    size_t m = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0;
+    size_t m = s[0] < 0x80   ? 1
+               : s[0] < 0xC2 ? 0
+               : s[0] < 0xE0 ? 2
+               : s[0] < 0xF0 ? 3
+               : s[0] < 0xF5 ? 4
+                             : 0;
     if (m > n) return 0;
     for (size_t i = 1; i < m; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;

@@ -15,6 +15,8 @@
 
 /* The same on every machine of this byte order (little-endian). */
 uint64_t lg__hash(const void *data, size_t n, uint64_t seed);
+/* The same for bytes that come in parts, wherever they are cut; to be mixed at the end. */
+uint64_t lg__hash_more(uint64_t so_far, const void *data, size_t n);
 uint64_t lg__mix(uint64_t x); /* every bit of x in every bit of the result */
 
 /* Room for `size` bytes in a block that keeps what it holds and grows by doubling. */

@@ -106,7 +106,9 @@ static int is_file(const char *path)
 static const struct {
     const char *vocabulary, *merges; /* merges NULL: all is in one file */
 } known[] = {
-    {"tokenizer.json", NULL},         {"encoder.json", "vocab.bpe"}, {"vocab.json", "merges.txt"},
+    {"tokenizer.json", NULL},
+    {"encoder.json", "vocab.bpe"},
+    {"vocab.json", "merges.txt"},
     {"tokenizer.bin", NULL},
 };
 enum { KNOWN = sizeof known / sizeof *known };
@@ -144,10 +146,11 @@ static int load(lg_tokenizer *t, const char *path, lg_error *err)
     struct stat st;
     if (strcmp(path, "bytes") == 0) return load_bytes(t, err);
     if (stat(path, &st) != 0)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s cannot be read (%s): name a tokenizer.json, encoder.json, tokenizer.bin, "
-                        "a folder with one, or bytes",
-                        path, strerror(errno));
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "%s cannot be read (%s): name a tokenizer.json, encoder.json, tokenizer.bin, "
+            "a folder with one, or bytes",
+            path, strerror(errno));
     if (!S_ISDIR(st.st_mode)) return load_file(t, path, err);
     for (int i = 0; i < KNOWN; i++) {
         char *file = beside(path, 1, known[i].vocabulary);
@@ -187,7 +190,8 @@ static int make_ready(lg_tokenizer *t, lg_error *err)
         t->split = lg__split_new(err);
         if (!t->split) return LG_ERROR_MEMORY;
         t->words = lg__alloc(LG__WORDS * sizeof *t->words);
-        if (!t->words) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the words of %s", t->file);
+        if (!t->words)
+            return lg__fail(err, LG_ERROR_MEMORY, "no memory for the words of %s", t->file);
     }
     t->checksum = checksum(t);
     return 0;
@@ -436,10 +440,11 @@ int lg_tokenizer_decode(lg_tokenizer *t, const int32_t *tokens, size_t count, co
         size_t bytes = 0;
         const char *piece = lg_tokenizer_piece(t, tokens[i], &bytes);
         if (!piece)
-            return lg__fail(err, LG_ERROR_ARGUMENT,
-                            "token %d, number %zu of those to decode, is not in the vocabulary of %s: "
-                            "its tokens are 0 to %d",
-                            tokens[i], i + 1, t->file, t->vocab - 1);
+            return lg__fail(
+                err, LG_ERROR_ARGUMENT,
+                "token %d, number %zu of those to decode, is not in the vocabulary of %s: "
+                "its tokens are 0 to %d",
+                tokens[i], i + 1, t->file, t->vocab - 1);
         e = lg__reserve(&t->text, used + bytes + 1, "text", err);
         if (e) break;
         if (bytes) memcpy((char *)t->text.data + used, piece, bytes);
@@ -448,7 +453,8 @@ int lg_tokenizer_decode(lg_tokenizer *t, const int32_t *tokens, size_t count, co
     if (e) return e;
     char *start = t->text.data;
     start[used] = '\0';
-    int skip = t->kind == LG__SCORED && used && start[0] == ' '; /* the one that encoding put there */
+    int skip =
+        t->kind == LG__SCORED && used && start[0] == ' '; /* the one that encoding put there */
     *text = start + skip;
     *n = used - (size_t)skip;
     return 0;
