@@ -1,6 +1,7 @@
 /* load_llama.c: llama2.c's tokenizer.bin: the length of the longest token, then of each token its
  * score, its length and its bytes. Tokens 0 to 2 are unknown, begin and end, 3 to 258 the bytes; the
- * others are merged from two neighbours by the greatest score. Older files lack the first number. */
+ * others are merged from two neighbours by the greatest score. Older files lack the first number, or
+ * have bytes as the letters U+0000 to U+00FF instead of as <0x00> to <0xFF>. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,26 +48,37 @@ static int64_t count_tokens(const struct bin *b, size_t at, int32_t *longest)
     return count;
 }
 
+/* Whether a token's text stands for this byte, in one of both ways. */
+static int is_byte(const char *text, size_t n, unsigned byte)
+{
+    char name[8],
+        letter[2] = {(char)(byte < 0x80 ? byte : 0xC0 | byte >> 6), (char)(0x80 | (byte & 0x3F))};
+    snprintf(name, sizeof name, "<0x%02X>", byte & 0xFF);
+    return (n == 6 && memcmp(text, name, n) == 0) ||
+           (n == (byte < 0x80 ? 1 : 2) && memcmp(text, letter, n) == 0);
+}
+
 static int put_tokens(lg_tokenizer *t, const struct bin *b, size_t at, float *score, lg_error *err)
 {
     int e = 0;
     for (int32_t i = 0; i < t->vocab && !e; i++) {
         size_t n = (size_t)length_at(b, at);
         const char *text = (const char *)b->data + at + 8;
-        char name[8];
+        unsigned byte = (unsigned)(i - BYTES);
         memcpy(&score[i], b->data + at, sizeof score[i]);
-        snprintf(name, sizeof name, "<0x%02X>", (unsigned)(i - BYTES) & 0xFF);
         if (!isfinite(score[i]))
-            return lg__fail(err, LG_ERROR_SYSTEM, "%s: the score of token %d is not a number",
-                            b->file, i);
+            return lg__fail(
+                err, LG_ERROR_SYSTEM,
+                "%s: the score of token %d is not a number: take a whole, unchanged file", b->file,
+                i);
         if (i >= BYTES && i < PIECES) {
-            if (n != 6 || memcmp(text, name, 6) != 0)
+            if (!is_byte(text, n, byte))
                 return lg__fail(err, LG_ERROR_SYSTEM,
-                                "%s: token %d is not %s, so it is not a tokenizer of llama2.c with "
-                                "tokens for bytes, the only kind of .bin that is read",
-                                b->file, i, name);
-            t->of_byte[i - BYTES] = i;
-            e = lg__tokenizer_put(t, i, &(char){(char)(i - BYTES)}, 1, err);
+                                "%s: token %d is not the byte 0x%02x, so it is not a tokenizer of "
+                                "llama2.c, the only kind of .bin that is read",
+                                b->file, i, byte);
+            t->of_byte[byte] = i;
+            e = lg__tokenizer_put(t, i, &(char){(char)byte}, 1, err);
         } else {
             e = lg__tokenizer_put(t, i, text, n, err);
         }
