@@ -73,16 +73,19 @@ static size_t ascii_word(const unsigned char *text, size_t n)
     return i < n && text[i] >= 0x80 ? 0 : i;
 }
 
+size_t lg__split_pattern(struct lg__split *s, const char *text, size_t n)
+{
+    PCRE2_SPTR at = (PCRE2_SPTR)text;
+    int found = s->jit ? pcre2_jit_match(s->code, at, n, 0, PCRE2_NO_UTF_CHECK, s->match, NULL)
+                       : pcre2_match(s->code, at, n, 0, PCRE2_NO_UTF_CHECK, s->match, NULL);
+    size_t end = found < 0 ? 0 : pcre2_get_ovector_pointer(s->match)[1];
+    return end ? end : n; /* every text begins with a word; without room to find it, all is one */
+}
+
 size_t lg__split_word(struct lg__split *s, const char *text, size_t n)
 {
     size_t quick = ascii_word((const unsigned char *)text, n);
-    if (quick) return quick;
-    int found =
-        s->jit
-            ? pcre2_jit_match(s->code, (PCRE2_SPTR)text, n, 0, PCRE2_NO_UTF_CHECK, s->match, NULL)
-            : pcre2_match(s->code, (PCRE2_SPTR)text, n, 0, PCRE2_NO_UTF_CHECK, s->match, NULL);
-    size_t end = found < 0 ? 0 : pcre2_get_ovector_pointer(s->match)[1];
-    return end ? end : n; /* every text begins with a word; without room to find it, all is one */
+    return quick ? quick : lg__split_pattern(s, text, n);
 }
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */

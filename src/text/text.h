@@ -67,6 +67,8 @@ struct lg__split *lg__split_new(lg_error *err);
 void lg__split_free(struct lg__split *s);
 /* Bytes of the first word of n >= 1 bytes of valid UTF-8. */
 size_t lg__split_word(struct lg__split *s, const char *text, size_t n);
+/* The same by the pattern alone, also where there is a quicker way. */
+size_t lg__split_pattern(struct lg__split *s, const char *text, size_t n);
 
 /* Bytes at the start of the text that are valid UTF-8; *high: one of them may be changed by NFC. */
 size_t lg__utf8_valid(const char *text, size_t n, int *high);

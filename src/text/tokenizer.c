@@ -169,12 +169,17 @@ static int load(lg_tokenizer *t, const char *path, lg_error *err)
 static uint64_t checksum(const lg_tokenizer *t)
 {
     uint64_t h = lg__hash((int32_t[]){(int32_t)t->kind, t->vocab, t->begin, t->end, t->nfc,
-                                      t->prefix_space, t->regex, t->added},
-                          8 * sizeof(int32_t), 1);
+                                      t->prefix_space, t->regex},
+                          7 * sizeof(int32_t), 1);
     for (int32_t i = 0; i < t->vocab; i++) {
         size_t n = 0;
         const char *bytes = lg_tokenizer_piece(t, i, &n);
         h = lg__hash(bytes ? bytes : "", n, h + (bytes != NULL));
+    }
+    const struct lg__added *added[] = {&t->raw, &t->normal};
+    for (int i = 0; i < 2; i++) {
+        h = lg__hash(added[i]->next, (size_t)added[i]->nodes * sizeof *added[i]->next, h);
+        h = lg__hash(added[i]->token, (size_t)added[i]->nodes * sizeof *added[i]->token, h);
     }
     uint64_t pairs = 0; /* whatever their order in the table */
     for (uint64_t i = 0; t->merges.slot && i <= t->merges.mask; i++)
