@@ -1,45 +1,8 @@
 /* test_load.c: which files make a tokenizer. Without it a wrong, cut or changed file could give a
  * tokenizer that quietly says other tokens. Every refusal is one sentence that names the file. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "text/text.h"
-
-#define DATA LG_TEST_DATA "/tokens/"
-
-static char home[64];
-
-static int begin(void **state)
-{
-    (void)state;
-    strcpy(home, "/tmp/lengthen-load-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
-
-static const char *path(const char *name)
-{
-    static char full[256];
-    snprintf(full, sizeof full, "%s/%s", home, name);
-    return full;
-}
+#include "making.h"
 
 static char *read_all(const char *file, size_t *n)
 {
@@ -49,14 +12,6 @@ static char *read_all(const char *file, size_t *n)
     *n = fread(text, 1, (1 << 20) - 1, f);
     fclose(f);
     return text;
-}
-
-static void put(const char *name, const char *bytes, size_t n)
-{
-    FILE *f = fopen(path(name), "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
 }
 
 static void refused(const char *file, const char *words)
@@ -74,7 +29,7 @@ static void change(const char *from, const char *to)
     size_t n;
     char *text = read_all(DATA "plain.json", &n), *at = strstr(text, from);
     if (!at) fail_msg("%s is not in plain.json", from);
-    FILE *f = fopen(path("changed.json"), "wb");
+    FILE *f = fopen(in_home("changed.json"), "wb");
     assert_non_null(f);
     fwrite(text, 1, (size_t)(at - text), f);
     fputs(to, f);
@@ -113,11 +68,11 @@ static void changed_files_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         change(cases[i].from, cases[i].to);
-        refused(path("changed.json"), cases[i].words);
+        refused(in_home("changed.json"), cases[i].words);
     }
     change("\"version\": \"1.0\"", "\"version\": \"1.1\"");
     lg_tokenizer_free(
-        lg_tokenizer_open(path("changed.json"), NULL)); /* unchanged where it matters */
+        lg_tokenizer_open(in_home("changed.json"), NULL)); /* unchanged where it matters */
 }
 
 /* Whether a token of a .bin begins here: a file that is cut there looks whole. */
@@ -140,7 +95,7 @@ static void cut_files_are_refused(void **state)
         for (size_t cut = 0; cut < n - 2; cut += 1 + n / 60) {
             if (k && token_begins(text, cut)) continue;
             put(name, text, cut);
-            refused(path(name), k ? "llama2.c" : "not whole JSON");
+            refused(in_home(name), k ? "llama2.c" : "not whole JSON");
         }
         free(text);
     }
@@ -159,7 +114,7 @@ static void lost_merges_are_refused(void **state)
     char *comma = strchr(merges + strlen(merges) / 2, '\n');
     strcpy(comma - 1, "]}}"); /* in place of the comma */
     put("half.json", text, strlen(text));
-    refused(path("half.json"), "merges are missing");
+    refused(in_home("half.json"), "merges are missing");
     free(text);
 }
 
@@ -171,12 +126,12 @@ static void damaged_bins_are_refused(void **state)
     (void)state;
     bin[4 + 8 + 5 + 8 + 5 + 8 + 6 + 8 + 2] = 'y'; /* in <0x00> */
     put("other.bin", bin, n);
-    refused(path("other.bin"), "is not the byte 0x00");
+    refused(in_home("other.bin"), "is not the byte 0x00");
     free(bin);
     bin = read_all(DATA "llama.bin", &n);
     memcpy(bin + 4, &nan, 4);
     put("nan.bin", bin, n);
-    refused(path("nan.bin"), "not a number");
+    refused(in_home("nan.bin"), "not a number");
     free(bin);
 }
 
@@ -197,7 +152,7 @@ static void older_bins_are_read(void **state)
     char *bin = read_all(DATA "llama.bin", &n), *old = calloc(1, n);
     (void)state;
     put("headless.bin", bin + 4, n - 4);
-    assert_int_equal(checksum_of(path("headless.bin")), checksum_of(DATA "llama.bin"));
+    assert_int_equal(checksum_of(in_home("headless.bin")), checksum_of(DATA "llama.bin"));
     memcpy(old, bin, 4);
     int token = 0;
     for (size_t at = 4; at < n; token++) {
@@ -215,7 +170,7 @@ static void older_bins_are_read(void **state)
         at += 8 + (size_t)length;
     }
     put("older.bin", old, used);
-    assert_int_equal(checksum_of(path("older.bin")), checksum_of(DATA "llama.bin"));
+    assert_int_equal(checksum_of(in_home("older.bin")), checksum_of(DATA "llama.bin"));
     free(bin);
     free(old);
 }
@@ -228,8 +183,8 @@ static void the_pair_is_read(void **state)
     char *vocab = strstr(text, "\"vocab\": {") + 9, *merges = strstr(text, "\"merges\": [") + 11;
     (void)state;
     put("encoder.json", vocab, (size_t)(strstr(vocab, "\n    }") + 6 - vocab));
-    refused(path("encoder.json"), "vocab.bpe");
-    FILE *f = fopen(path("vocab.bpe"), "wb");
+    refused(in_home("encoder.json"), "vocab.bpe");
+    FILE *f = fopen(in_home("vocab.bpe"), "wb");
     fputs("#version: 0.2\n", f);
     for (char *at = merges; (at = strchr(at, '"')) && at < strstr(merges, "\n    ]"); at++) {
         for (at++; *at != '"'; at++) {
@@ -243,7 +198,7 @@ static void the_pair_is_read(void **state)
     static const char *const names[] = {"encoder.json", "vocab.bpe", ""};
     for (int i = 0; i < 3; i++) {
         lg_error err = {0};
-        lg_tokenizer *t = lg_tokenizer_open(path(names[i]), &err);
+        lg_tokenizer *t = lg_tokenizer_open(in_home(names[i]), &err);
         const int32_t *a, *b;
         if (!t) fail_msg("%s", err.text);
         assert_int_equal(lg_tokenizer_encode(one, merges, 2000, &a, &count, NULL), 0);
@@ -262,13 +217,13 @@ static void checksums_tell_tokenizers_apart(void **state)
 {
     (void)state;
     change("\"version\": \"1.0\"", "\"version\": \"2\"");
-    assert_int_equal(checksum_of(path("changed.json")), checksum_of(DATA "plain.json"));
+    assert_int_equal(checksum_of(in_home("changed.json")), checksum_of(DATA "plain.json"));
     change("\"normalizer\": null", "\"normalizer\": {\"type\": \"NFC\"}");
-    assert_int_not_equal(checksum_of(path("changed.json")), checksum_of(DATA "plain.json"));
+    assert_int_not_equal(checksum_of(in_home("changed.json")), checksum_of(DATA "plain.json"));
     change("\"add_prefix_space\": false", "\"add_prefix_space\": true");
-    assert_int_not_equal(checksum_of(path("changed.json")), checksum_of(DATA "plain.json"));
+    assert_int_not_equal(checksum_of(in_home("changed.json")), checksum_of(DATA "plain.json"));
     change("\"normalized\": false", "\"normalized\": true"); /* found later, else the same */
-    assert_int_not_equal(checksum_of(path("changed.json")), checksum_of(DATA "plain.json"));
+    assert_int_not_equal(checksum_of(in_home("changed.json")), checksum_of(DATA "plain.json"));
     assert_int_not_equal(checksum_of("bytes"), checksum_of(DATA "plain.json"));
 }
 
@@ -304,5 +259,5 @@ int main(void)
         cmocka_unit_test(checksums_tell_tokenizers_apart),
         cmocka_unit_test(without_memory_it_is_refused),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, new_home, remove_home);
 }
