@@ -27,14 +27,21 @@ struct header {
     uint32_t version, width;
     uint64_t tokenizer, sources;
     int64_t documents, tokens, bytes;
-    int32_t vocab, zero[14];
-    uint64_t check; /* of the bytes before it */
+    int32_t vocab, zero[13];
+    uint64_t tables; /* checksum of offsets and keys */
+    uint64_t check;  /* of the bytes before it */
 };
 _Static_assert(sizeof(struct header) == 128, "the header is 128 bytes");
 
 static uint64_t header_check(const struct header *h)
 {
     return lg__hash(h, offsetof(struct header, check), 3);
+}
+
+static uint64_t tables_check(const uint64_t *offset, const uint64_t *key, int64_t documents)
+{
+    size_t n = (size_t)documents * sizeof(uint64_t);
+    return lg__hash(key, n, lg__hash(offset, n + sizeof(uint64_t), 5));
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -124,6 +131,7 @@ int lg__cache_keep(struct lg__cache_writer *w, lg_error *err)
     int e = put(w, zeros, (size_t)(-(w->h.tokens * w->h.width) & 7), err);
     if (!e) e = put(w, w->offset.data, n + sizeof(uint64_t), err);
     if (!e) e = put(w, w->key.data, n, err);
+    w->h.tables = tables_check(w->offset.data, w->key.data, w->h.documents);
     w->h.check = header_check(&w->h);
     if (!e && fseek(w->part.file, 0, SEEK_SET) != 0)
         e = lg__fail(err, LG_ERROR_SYSTEM, "%s could not be written (%s)", w->part.path,
@@ -171,7 +179,8 @@ static int check(struct lg__cache *c, const struct header *h, lg_error *err)
     c->bytes = h->bytes;
     c->tokenizer = h->tokenizer;
     c->sources = h->sources;
-    int ok = c->offset[0] == 0 && c->offset[c->documents] == (uint64_t)c->tokens;
+    int ok = h->tables == tables_check(c->offset, c->key, c->documents) && c->offset[0] == 0 &&
+             c->offset[c->documents] == (uint64_t)c->tokens;
     for (int64_t i = 0; i < c->documents; i++) ok &= c->offset[i] < c->offset[i + 1];
     return ok ? 0 : damaged(c, "has damaged offsets", err);
 }
