@@ -10,7 +10,7 @@
 #include "lab/bench.h"
 #include "text/text.h"
 
-enum { MADE = 4 << 20, MOST = 64 << 20, DISTINCT = 30000, VOCAB = 4096 };
+enum { MADE = 2 << 20, MOST = 64 << 20, DISTINCT = 30000, VOCAB = 4096 };
 
 /* Of this thread: what others do on the machine in the meantime does not count. */
 static double busy(void)

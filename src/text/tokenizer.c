@@ -8,11 +8,13 @@
 #include "base/error.h"
 #include "text/text.h"
 
+enum { MOST_VOCAB = 1 << 24 };
+
 /* ---- The vocabulary ------------------------------------------------------------------------ */
 
 int lg__tokenizer_room(lg_tokenizer *t, int64_t vocab, lg_error *err)
 {
-    if (vocab < 1 || vocab > INT32_MAX / 2)
+    if (vocab < 1 || vocab > MOST_VOCAB)
         return lg__fail(err, LG_ERROR_SYSTEM,
                         "%s has tokens up to %lld, which cannot be: take a whole, unchanged file",
                         t->file, (long long)vocab - 1);

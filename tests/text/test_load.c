@@ -135,6 +135,41 @@ static void damaged_bins_are_refused(void **state)
     free(bin);
 }
 
+/* Bytes changed at random: refused, or a tokenizer that works; never anything worse. */
+static void damaged_files_do_no_harm(void **state)
+{
+    static const char *const files[] = {DATA "nfc.json", DATA "llama.bin"};
+    int opened = 0;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *name = k ? "damaged.bin" : "damaged.json";
+        size_t n;
+        char *whole = read_all(files[k], &n), *text = malloc(n);
+        for (uint64_t i = 0; i < 300; i++) {
+            lg_rng r;
+            lg_rng_init(&r, 1, 4, i);
+            memcpy(text, whole, n);
+            for (uint32_t m = 1 + lg_rng_below(&r, 3); m; m--)
+                text[lg_rng_below(&r, (uint32_t)n)] =
+                    (char)(lg_rng_below(&r, 2) ? lg_rng_below(&r, 256)
+                                               : '0' + lg_rng_below(&r, 10));
+            put(name, text, n);
+            lg_error err = {0};
+            lg_tokenizer *t = lg_tokenizer_open(in_home(name), &err);
+            assert_true(t || err.text[0]);
+            const int32_t *tokens;
+            size_t count, bytes;
+            const char *back;
+            if (t && lg_tokenizer_encode(t, whole, 3000, &tokens, &count, &err) == 0)
+                opened += lg_tokenizer_decode(t, tokens, count, &back, &bytes, &err) == 0;
+            lg_tokenizer_free(t);
+        }
+        free(whole);
+        free(text);
+    }
+    assert_in_range(opened, 50, 550); /* both happen */
+}
+
 static uint64_t checksum_of(const char *file)
 {
     lg_error err = {0};
@@ -254,6 +289,7 @@ int main(void)
         cmocka_unit_test(cut_files_are_refused),
         cmocka_unit_test(lost_merges_are_refused),
         cmocka_unit_test(damaged_bins_are_refused),
+        cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(older_bins_are_read),
         cmocka_unit_test(the_pair_is_read),
         cmocka_unit_test(checksums_tell_tokenizers_apart),

@@ -142,6 +142,22 @@ static void any_bytes_come_back(void **state)
     }
 }
 
+/* More words than the table of words seen lately has places for. */
+static void words_do_not_take_the_place_of_others(void **state)
+{
+    lg_tokenizer *t = must_open(DATA "plain.json");
+    char text[40];
+    (void)state;
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 100000; i++) {
+            static const char letters[] = "etaoinsrhldcumfp";
+            size_t n = (size_t)sprintf(text, " %.*s", 1 + i % 24, "thethethethethethethethethe");
+            for (int v = i; v; v /= 16) text[n++] = letters[v % 16];
+            comes_back(t, text, n);
+        }
+    lg_tokenizer_free(t);
+}
+
 /* With NFC what comes back is the normalised text, and that comes back as it is. */
 static void normalised_text_comes_back(void **state)
 {
@@ -276,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_those_of_other_programs),
         cmocka_unit_test(any_bytes_come_back),
+        cmocka_unit_test(words_do_not_take_the_place_of_others),
         cmocka_unit_test(normalised_text_comes_back),
         cmocka_unit_test(a_byte_without_token_is_refused),
         cmocka_unit_test(merges_are_as_defined),
