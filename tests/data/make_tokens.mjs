@@ -45,6 +45,7 @@ fs.writeFileSync(file('nfc.json'), JSON.stringify(nfc, null, 1) + '\n');
 // A space before the text, and no words: merges go across everything.
 const prefix = structuredClone(plain);
 prefix.pre_tokenizer = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: false };
+prefix.added_tokens.push(added(letters.length, '||', true, false));
 fs.writeFileSync(file('prefix.json'), JSON.stringify(prefix, null, 1) + '\n');
 
 // As llama2.c's: score, length and bytes of each token.
@@ -84,7 +85,7 @@ const hard = [
   '\u1112\u1161\u11ab한글 \uac00\u11a8', '\u0929 \u0928\u093c \u0958 क़', '\u0344 \u0f73 \u0f75', 'ﬁ ﬀ ſ',
   'النموذج يقرأ سلاسل قصيرة', 'النَّمُوذَجُ', '模型读短的序列，然后回答。', '　全角　空格', 'モデルは短い列', 'मॉडल छोटी शृंखलाएँ',
   'שָׁלוֹם', 'Größe Länge ÜBUNG straße', 'Модель читает', 'ไทยกำลัง',
-  'a\u00a0b\u00a0 c', 'a\u0085b', 'a\u180eb \u180e', 'a\u200bb\u200dc\ufeffd', '\u2003\u2009x\u2028y\u2029z', 'x\u3000\n\u3000y',
+  'a\u00a0b\u00a0 c', 'a\u0085b', 'a \u0085b \u0085 c', 'a \u180eb \u180e c', 'a\u0305\u0316 \u0316\u0305', 'a\u180eb \u180e', 'a\u200bb\u200dc\ufeffd', '\u2003\u2009x\u2028y\u2029z', 'x\u3000\n\u3000y',
   '\u0000\u0001\u0002', 'a\u0000b', '\u001b[31mred\u001b[0m', '\u001c\u001d\u001e\u001f x', '\u007f\u0080\u009f',
   '<|endoftext|>', 'a<|endoftext|>b', '<|endoftext|><|endoftext|>', '<|endoftext|', ' <|endoftext|> ', '<|padding|>',
   '|||é|||', '|||e\u0301|||', 'x   <|padding|>   y', '\\n \\u0000 "quoted" \'single\'',

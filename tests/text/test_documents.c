@@ -109,45 +109,99 @@ static void marks_are_found_where_buffers_end(void **state)
     free(text);
 }
 
-/* However long, and wherever it is cut, a document gives the tokens of the whole. */
-static void long_documents_are_cut_between_words(void **state)
+/* A document of so many bytes, from the seed. */
+static char *make_document(size_t size, uint64_t seed, size_t *n)
 {
-    enum { SIZE = 2 * LG__PIECE + LG__PIECE / 2 };
     static const char *const parts[] = {
         "the model ", "reads\n", "  ",        "'ll", "\xE5\xBA\x8F\xE5\x88\x97",
         "12 ",        "\n\n",    "e\xCC\x81", ". ",  "\xF0\x9F\xA4\x96 "};
-    char *text = malloc(SIZE + 32);
-    size_t n = 0, count, used = 0;
+    char *text = malloc(size + 32);
     lg_rng r;
-    (void)state;
-    lg_rng_init(&r, 5, 0, 0);
-    while (n < SIZE) {
+    lg_rng_init(&r, seed, 0, 0);
+    for (*n = 0; *n < size;) {
         const char *part = parts[lg_rng_below(&r, sizeof parts / sizeof *parts)];
-        memcpy(text + n, part, strlen(part));
-        n += strlen(part);
+        memcpy(text + *n, part, strlen(part));
+        *n += strlen(part);
     }
+    return text;
+}
+
+/* The tokens of a document as a corpus has them, all of them; to be freed. */
+static int32_t *corpus_tokens(const char *text, size_t n, lg_tokenizer *t, int64_t *count)
+{
     put("long.txt", text, n);
-    lg_tokenizer *t = lg_tokenizer_open(DATA "nfc.json", NULL);
-    const int32_t *whole;
-    assert_int_equal(lg_tokenizer_encode(t, text, n, &whole, &count, NULL), 0);
-    int32_t *expected = malloc(count * sizeof *expected), *got = malloc(count * sizeof *got);
-    memcpy(expected, whole, count * sizeof *expected);
     const char *path = in_home("long.txt");
     lg_corpus_options o = {.paths = &path, .path_count = 1, .cache = in_home("long.tokens")};
     lg_error err = {0};
+    unlink(o.cache);
     lg_corpus *c = lg_corpus_open(&o, t, &err);
     if (!c) fail_msg("%s", err.text);
     assert_int_equal(lg_corpus_documents(c, LG_CORPUS_ALL), 1);
-    assert_int_equal(lg_corpus_length(c, 0), count + 1);
-    assert_int_equal(lg_corpus_read(c, 0, (int64_t)used, (int)count, got, NULL), 0);
-    assert_memory_equal(got, expected, count * sizeof *got);
-    assert_int_equal(lg_corpus_read(c, 0, (int64_t)count, 1, got, NULL), 0);
-    assert_int_equal(got[0], lg_tokenizer_get_info(t).end);
+    *count = lg_corpus_length(c, 0);
+    int32_t *got = malloc((size_t)*count * sizeof *got);
+    assert_int_equal(lg_corpus_read(c, 0, 0, (int)*count, got, NULL), 0);
     lg_corpus_free(c);
+    return got;
+}
+
+/* Wherever it is cut, a long document gives the tokens of the whole. */
+static void long_documents_are_cut_between_words(void **state)
+{
+    lg_tokenizer *t = lg_tokenizer_open(DATA "nfc.json", NULL);
+    (void)state;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        size_t n, count;
+        int64_t kept;
+        char *text = make_document(seed ? LG__PIECE + 5000 : 5 * LG__PIECE / 2, seed, &n);
+        int32_t *got = corpus_tokens(text, n, t, &kept);
+        const int32_t *whole;
+        assert_int_equal(lg_tokenizer_encode(t, text, n, &whole, &count, NULL), 0);
+        assert_int_equal(kept, count + 1);
+        assert_memory_equal(got, whole, count * sizeof *got);
+        assert_int_equal(got[count], lg_tokenizer_get_info(t).end);
+        free(text);
+        free(got);
+    }
     lg_tokenizer_free(t);
+}
+
+/* With llama2.c's there is one token that begins the document, and one space before its text. */
+static void long_documents_begin_once(void **state)
+{
+    lg_tokenizer *t = lg_tokenizer_open(DATA "llama.bin", NULL);
+    size_t n, bytes;
+    int64_t count;
+    (void)state;
+    char *text = make_document(LG__PIECE + 5000, 1, &n);
+    int32_t *got = corpus_tokens(text, n, t, &count);
+    const char *back;
+    assert_int_equal(got[0], 1);
+    assert_int_equal(lg_tokenizer_decode(t, got + 1, (size_t)count - 1, &back, &bytes, NULL), 0);
+    assert_int_equal(bytes, n);
+    assert_memory_equal(back, text, n);
     free(text);
-    free(expected);
     free(got);
+    lg_tokenizer_free(t);
+}
+
+/* A mark in the middle of a line stays one, also where a piece has to begin with it. */
+static void a_piece_is_not_a_line(void **state)
+{
+    size_t n = LG__PIECE + 100;
+    char *text = malloc(n);
+    lg_error err = {0};
+    (void)state;
+    for (size_t at = LG__PIECE - 24; at < LG__PIECE; at++) {
+        memset(text, 'a', n);
+        memcpy(text + at, "<|endoftext|>\n", 14);
+        put("t.txt", text, n);
+        const char *path = in_home("t.txt");
+        assert_int_equal(read_paths(&path, 1, NULL, &err), 0);
+        assert_int_equal(documents, 1);
+        assert_int_equal(told_bytes, n + 1);
+        assert_memory_equal(told, text, n);
+    }
+    free(text);
 }
 
 /* Text without any place to cut is cut between two letters. */
@@ -318,6 +372,8 @@ int main(void)
         cmocka_unit_test(plain_text_has_documents),
         cmocka_unit_test(marks_are_found_where_buffers_end),
         cmocka_unit_test(long_documents_are_cut_between_words),
+        cmocka_unit_test(long_documents_begin_once),
+        cmocka_unit_test(a_piece_is_not_a_line),
         cmocka_unit_test(text_without_spaces_is_read),
         cmocka_unit_test(json_lines_are_documents),
         cmocka_unit_test(wrong_lines_are_refused),

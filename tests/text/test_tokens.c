@@ -177,6 +177,69 @@ static void normalised_text_comes_back(void **state)
     lg_tokenizer_free(t);
 }
 
+/* A part of a text that goes on: no space before it, but one before what follows an added token. */
+static void parts_of_a_text_go_on(void **state)
+{
+    static const char *const texts[] = {" a<|endoftext|>b", " a||b"}; /* found before, after NFC */
+    lg_tokenizer *t = must_open(DATA "prefix.json");
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const int32_t *tokens;
+        size_t count, n;
+        int32_t whole[20];
+        assert_int_equal(
+            lg__tokenizer_encode(t, texts[k], strlen(texts[k]), 1, &tokens, &count, NULL), 0);
+        assert_in_range(count, 3, 20);
+        memcpy(whole, tokens, count * sizeof *whole);
+        assert_int_equal(lg__tokenizer_encode(t, texts[k], strlen(texts[k]), 0, &tokens, &n, NULL),
+                         0);
+        assert_int_equal(n, count);
+        assert_memory_equal(tokens, whole, n * sizeof *whole);
+        assert_int_equal(lg__tokenizer_encode(t, "a", 1, 0, &tokens, &n, NULL), 0);
+        assert_int_equal(n, 1);
+        assert_int_equal(tokens[0], 1 + 'a');
+    }
+    lg_tokenizer_free(t);
+}
+
+/* Surrogates, letters that are too long, cut or beyond the last: not UTF-8. */
+static void utf8_is_told_apart(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t valid;
+    } cases[] = {
+        {"ab", 2},
+        {"a\xC3\xA9", 3},
+        {"\xC3", 0},
+        {"a\x80", 1},
+        {"\xC0\xAF", 0},
+        {"\xC1\xBF", 0},
+        {"\xC2\x80", 2},
+        {"\xE0\x9F\xBF", 0},
+        {"\xE0\xA0\x80", 3},
+        {"\xED\x9F\xBF", 3},
+        {"\xED\xA0\x80", 0},
+        {"\xEE\x80\x80", 3},
+        {"\xE4\xB8", 0},
+        {"\xF0\x8F\xBF\xBF", 0},
+        {"\xF0\x90\x80\x80", 4},
+        {"\xF4\x8F\xBF\xBF", 4},
+        {"\xF4\x90\x80\x80", 0},
+        {"\xF5\x80\x80\x80", 0},
+        {"\xFF", 0},
+        {"12345678\xC3\xA9"
+         "12345678\xC3",
+         18},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int high;
+        assert_int_equal(lg__utf8_valid(cases[i].text, strlen(cases[i].text), &high),
+                         cases[i].valid);
+    }
+}
+
 /* A vocabulary without the bytes that UTF-8 never has says so, instead of losing them. */
 static void a_byte_without_token_is_refused(void **state)
 {
@@ -294,6 +357,8 @@ int main(void)
         cmocka_unit_test(any_bytes_come_back),
         cmocka_unit_test(words_do_not_take_the_place_of_others),
         cmocka_unit_test(normalised_text_comes_back),
+        cmocka_unit_test(parts_of_a_text_go_on),
+        cmocka_unit_test(utf8_is_told_apart),
         cmocka_unit_test(a_byte_without_token_is_refused),
         cmocka_unit_test(merges_are_as_defined),
         cmocka_unit_test(quick_words_are_the_patterns),
