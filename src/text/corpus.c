@@ -96,6 +96,36 @@ static uint64_t sources_checksum(const struct lg__sources *s, const char *field)
     return h;
 }
 
+/* 1, with the reason in *why, if the cache is that of another tokenizer or of other texts. */
+static int is_stale(const lg_corpus *c, const lg_corpus_options *o, const lg_tokenizer *t,
+                    uint64_t sources, lg_error *why)
+{
+    const char *what = c->cache.tokenizer != t->checksum ? "was made with another tokenizer"
+                       : o->path_count && c->cache.sources != sources
+                           ? "was made of other texts, or they have changed since"
+                           : NULL;
+    if (what)
+        lg__fail(why, LG_ERROR_ARGUMENT,
+                 "the token cache %s %s: take that tokenizer, or name the texts to make it again",
+                 c->path, what);
+    return what != NULL;
+}
+
+/* Makes the cache anew; *why, whose remedy that is, becomes the note. */
+static int make_again(lg_corpus *c, const lg_corpus_options *o, lg_tokenizer *t,
+                      const struct lg__sources *s, uint64_t sources, const lg_error *why,
+                      lg_error *err)
+{
+    const char *remedy = strrchr(why->text, ':');
+    if (remedy)
+        snprintf(c->note, sizeof c->note, "%.*s; it was made again", (int)(remedy - why->text),
+                 why->text);
+    lg__cache_close(&c->cache);
+    int e = make_cache(o, t, s, sources, err);
+    if (!e) e = lg__cache_open(&c->cache, c->path, err);
+    return e > 0 ? LG_ERROR_SYSTEM : e;
+}
+
 /* Opens what is there if it fits; otherwise makes it, if there are texts to make it of. */
 static int open_cache(lg_corpus *c, const lg_corpus_options *o, lg_tokenizer *t, lg_error *err)
 {
@@ -105,30 +135,11 @@ static int open_cache(lg_corpus *c, const lg_corpus_options *o, lg_tokenizer *t,
     if (e) return e;
     uint64_t sources = sources_checksum(&s, o->field ? o->field : "text");
     int state = lg__cache_open(&c->cache, c->path, &why);
-    const char *stale = state                               ? NULL
-                        : c->cache.tokenizer != t->checksum ? "was made with another tokenizer"
-                        : o->path_count && c->cache.sources != sources
-                            ? "was made of other texts, or they have changed since"
-                            : NULL;
-    if (state < 0 || state == LG__CACHE_FOREIGN || (state && !o->path_count)) {
-        if (err) *err = why;
-        e = state < 0 ? state : why.code;
-    } else if (stale && !o->path_count) {
-        e = lg__fail(
-            err, LG_ERROR_ARGUMENT,
-            "the token cache %s %s: take that tokenizer, or name the texts to make it again",
-            c->path, stale);
-    } else if (state || stale) {
-        if (state != LG__CACHE_ABSENT)
-            snprintf(c->note, sizeof c->note, "%s%s%s%s", stale ? "the token cache " : why.text,
-                     stale ? c->path : "; it was made again", stale ? " " : "", stale ? stale : "");
-        if (stale) strncat(c->note, "; it was made again", sizeof c->note - strlen(c->note) - 1);
-        lg__cache_close(&c->cache);
-        e = make_cache(o, t, &s, sources, err);
-        if (!e) {
-            state = lg__cache_open(&c->cache, c->path, err);
-            if (state) e = state < 0 ? state : LG_ERROR_SYSTEM;
-        }
+    if (state == LG__CACHE_ABSENT && o->path_count) why.text[0] = '\0'; /* nothing to tell */
+    if (state || is_stale(c, o, t, sources, &why)) {
+        int possible = o->path_count && state >= 0 && state != LG__CACHE_FOREIGN;
+        e = possible ? make_again(c, o, t, &s, sources, &why, err) : why.code;
+        if (!possible && err) *err = why;
     }
     lg__sources_free(&s);
     return e;

@@ -281,7 +281,7 @@ static void the_split_is_by_document(void **state)
     for (int k = 0; k < 2; k++) {
         lg_corpus *c = open_paths(k ? backward : forward, 2, "split.tokens", 0.25, bytes);
         int64_t tokens = 0;
-        for (int s = LG_CORPUS_TRAIN; s <= LG_CORPUS_TEST; s++)
+        for (lg_corpus_side s = LG_CORPUS_TRAIN; s <= LG_CORPUS_TEST; s++)
             for (int64_t i = 0; i < lg_corpus_documents(c, s); i++) {
                 int64_t document = lg_corpus_document(c, s, i);
                 side[k][number_of(c, bytes, document)] = (char)s;
@@ -331,7 +331,7 @@ static void windows_are_drawn_evenly(void **state)
 {
     enum { N = 4, DRAWS = 40000 };
     (void)state;
-    put_text("v.jsonl", "{\"text\": \"abcdef\"}\n{\"text\": \"xy\"}\n{\"text\": "
+    put_text("v.jsonl", "{\"text\": \"abcdef\"}\n{\"text\": \"xy\"}\n{\"text\": \"\"}\n{\"text\": "
                         "\"0123456789\"}\n{\"text\": \"pqr\"}\n");
     lg_corpus *c = open_one("v.jsonl", "v.tokens", bytes);
     lg_error err = {0};

@@ -97,8 +97,7 @@ static lg_bpe_result train(const char *const *paths, int count, int vocab, const
     return r;
 }
 
-/* On a text of ours, and on random letters in which many pairs come equally often and the same
- * token is made in two ways. */
+/* On a text of ours, and on random letters, in which many pairs come equally often. */
 static void learns_what_the_definition_does(void **state)
 {
     static char letters[6000];
