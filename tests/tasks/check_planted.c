@@ -7,7 +7,7 @@
 
 enum { NO = LG_ABSENT, MOST_K = 4 };
 
-enum places { ANYWHERE, SPAN_5, PATTERNS };
+enum places { ANYWHERE, SPAN_5, PATTERNS, COLUMNS };
 
 struct ensemble {
     const char *name;
@@ -36,6 +36,7 @@ static const struct ensemble ensembles[] = {
     {"lookup", 3, ANYWHERE, "abcdefgh", NULL, binary_label, NULL},
     {"span.yaml", 3, SPAN_5, "abc", "AB", count_label, NULL},
     {"patterns.yaml", 2, PATTERNS, "xyz", "AB", joint_label, joint_can},
+    {"columns.yaml", 3, COLUMNS, "ab", "AB", count_label, NULL},
 };
 
 const struct ck_file ck_planted_files[] = {
@@ -60,6 +61,12 @@ const struct ck_file ck_planted_files[] = {
                       "planted: {joint: {\"A A\": 3, \"A B\": 1}}\n"
                       "background: {x: 1, y: 1, z: 1}\n"
                       "label: {\"A A\": yes, \"A B\": no}\n"},
+    {"columns.yaml", "k: 3\n"
+                     "positions: columns\n"
+                     "probabilities: yes\n"
+                     "planted: {A: 0.5, B: 0.5}\n"
+                     "background: {a: 0.25, b: 0.75}\n"
+                     "label: parity\n"},
     {NULL, NULL},
 };
 
@@ -85,6 +92,9 @@ static const char *planted_places(const struct ensemble *e, int l, const int *pl
     if (e->places == SPAN_5 && l >= 5 && spread >= 5) return "the planted tokens are too far apart";
     if (e->places == PATTERNS && spread != 3 && spread != 1)
         return "the planted tokens stand in no pattern";
+    for (int j = 0; j < k && e->places == COLUMNS; j++)
+        if (place[j] / (l / k) != j || place[j] % (l / k) != place[0])
+            return "the planted tokens are no column";
     return NULL;
 }
 
@@ -137,14 +147,16 @@ static const char *planted_couple(struct ck_text *t, struct ck_coupling *c)
     c->levels = c->needed = 1;
     c->length = t->n - 1;
     c->sparsity = e->k;
+    int columns = c->length / e->k;
     c->answer = t->n - 1;
     for (int i = 0; i < t->n - 1; i++) {
         int member = 0;
         for (int j = 0; j < e->k; j++)
             if (place[j] == i) member = j + 1;
+        if (e->places == COLUMNS) member = i < columns * e->k ? i % columns + 1 : 0;
         ck_label(c, member, NO, NO);
     }
-    ck_label(c, e->k + 1, NO, NO);
+    ck_label(c, e->places == COLUMNS ? 0 : e->k + 1, NO, NO);
     return NULL;
 }
 

@@ -148,6 +148,12 @@ static const struct mistake planted_mistakes[] = {
     {planted_line, "planted: {joint: {A A: 1, A B: 1, B A: 1, B B: 1, A C: 1}}", 6,
      "no entry for \"A C\"", "add it"},
     {planted_line, "planted: {joint: {A A: 1}}", 8, "word 2 of \"A B\" is not in planted", "add"},
+    /* probabilities and rules */
+    {"name: mine", "probabilities: yes", 5, "probabilities of background sum to 1.5, not to 1",
+     "leave \"probabilities\" out"},
+    {"name: mine", "probabilities: true", 1, "probabilities is \"true\"", "one of: no, yes"},
+    {"label:\n  A A: same\n  A B: other\n  B A: other\n  B B: same\n", "label: sum\n", 6,
+     "label is \"sum\"", "one of: parity, majority, lookup"},
     /* positions */
     {uniform_line, "positions: even", 3, "positions is \"even\"", "one of: uniform"},
     {uniform_line, "positions: {spam: 3}", 3, "no key \"spam\"", "did you mean \"span\"?"},
