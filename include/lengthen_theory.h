@@ -22,6 +22,8 @@
 extern "C" {
 #endif
 
+#define LG_THEORY_OWN (-1)
+
 /* Which A and which g. */
 typedef struct lg_theory_class {
     int words;     /* 0: A has a score for each tuple of words; 1: one for each word, added up */

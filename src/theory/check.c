@@ -81,10 +81,11 @@ static void check_coverage(struct checking *q, int length)
         snprintf(f.text, sizeof f.text, "training shows every pattern of S%s",
                  q->o->c.coupled ? ", in IDs" : "");
     else
-        snprintf(f.text, sizeof f.text,
-                 "training does not show the pattern of S in %.1f%% of the texts: %.40s%s%.40s%s%.40s",
-                 100 * (1 - f.value), missing[0], names > 1 ? ", " : "",
-                 names > 1 ? missing[1] : "", names > 2 ? ", " : "", names > 2 ? missing[2] : "");
+        snprintf(
+            f.text, sizeof f.text,
+            "training does not show the pattern of S in %.1f%% of the texts: %.40s%s%.40s%s%.40s",
+            100 * (1 - f.value), missing[0], names > 1 ? ", " : "", names > 1 ? missing[1] : "",
+            names > 2 ? ", " : "", names > 2 ? missing[2] : "");
     tell(q, &f);
 }
 
@@ -119,18 +120,16 @@ static int check_realizability(struct checking *q, int length, int *stopped, lg_
 int lg_theory_check(const lg_theory_options *o, lg_theory_found *found, void *context, int *failed,
                     lg_error *err)
 {
-    /* Which members there are has nothing to do with what training shows. */
-    lg_theory_options whole = *o;
-    whole.coverage = 1;
-    struct checking q = {.o = o, .found = found, .context = context};
+    struct checking q = {.found = found, .context = context};
     int e, stopped = 0;
     q.fit = lg__alloc(sizeof *q.fit);
     if (!q.fit) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a fit; end other programs");
     e = lg__fit_open(q.fit, o, err);
+    q.o = &q.fit->o;
     if (!e) e = lg__fit_new(q.fit, (uint64_t)o->seed, err);
     for (int i = 0; i < o->length_count && !e; i++) check_coverage(&q, o->lengths[i]);
     for (int i = 0; i < o->length_count && !e; i++) check_locality(&q, o->lengths[i]);
-    q.fit->o = &whole;
+    q.fit->o.coverage = 1; /* which members there are has nothing to do with what training shows */
     if (!e) e = lg__fit_new(q.fit, (uint64_t)o->seed, err);
     for (int i = 0; i < o->length_count && !e && !stopped; i++)
         e = check_realizability(&q, o->lengths[i], &stopped, err);

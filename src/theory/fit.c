@@ -36,11 +36,20 @@ static int no_memory(lg_error *err)
     return lg__fail(err, LG_ERROR_MEMORY, "no memory for a fit; use fewer words or samples");
 }
 
+/* How far S reaches at any length, in places or in IDs; 0: there is no such bound. */
+static int own_span(const struct lg__ensemble *e, int coupled)
+{
+    if (coupled) return e->where == LG__COLUMNS ? 1 : e->k;
+    if (e->where == LG__SPAN) return e->span;
+    return e->where == LG__PATTERNS ? e->least : 0;
+}
+
 int lg__fit_open(struct lg__fit *f, const lg_theory_options *o, lg_error *err)
 {
-    *f = (struct lg__fit){.o = o};
+    *f = (struct lg__fit){.o = *o};
     int e = check_options(o, err);
     if (!e) e = lg__world_open(&f->world, o, err);
+    if (!e && o->c.local < 0) f->o.c.local = own_span(&f->world.e, o->c.coupled);
     if (!e) {
         f->results = o->samples > LOOK_AT ? o->samples : LOOK_AT;
         f->result = lg__alloc(2 * (size_t)f->results * sizeof *f->result);
@@ -80,7 +89,7 @@ void lg__fit_close(struct lg__fit *f)
 static int make_member(struct lg__fit *f, lg_error *err)
 {
     clear_member(f);
-    int e = lg__member_make(&f->member, &f->o->c, f->world.e.k, f->world.vocab, f->world.labels,
+    int e = lg__member_make(&f->member, &f->o.c, f->world.e.k, f->world.vocab, f->world.labels,
                             f->seed, err);
     if (e) return e;
     size_t bytes = (size_t)f->member.count * sizeof(double);
@@ -150,12 +159,12 @@ static int update(struct lg__fit *f, int step, lg_error *err)
 {
     struct lg__member *m = &f->member;
     const double b1 = 0.9, b2 = 0.9, eps = 1e-16;
-    double rate = f->o->rate * (1 - 0.9 * step / f->o->steps);
+    double rate = f->o.rate * (1 - 0.9 * step / f->o.steps);
     double fix1 = 1 - pow(b1, step + 1), fix2 = 1 - pow(b2, step + 1);
     for (int i = 0; i < m->count; i++) {
         double sum = 0;
         for (int g = 0; g < LG__FIT_GROUPS; g++) sum += f->group[g].reader.gradient[i];
-        f->gradient[i] = sum / f->o->batch;
+        f->gradient[i] = sum / f->o.batch;
     }
     lg__member_chain(m, f->gradient);
     for (int i = 0; i < m->count; i++) {
@@ -198,14 +207,14 @@ static int look(struct lg__fit *f, int length, double *error, lg_error *err)
 int lg__fit_new(struct lg__fit *f, uint64_t seed, lg_error *err)
 {
     f->seed = seed;
-    lg__world_hide(&f->world, f->o->coverage, seed);
+    lg__world_hide(&f->world, f->o.coverage, seed);
     return make_member(f, err);
 }
 
 int lg__fit_train(struct lg__fit *f, int lo, int hi, const char *variant, double *error,
                   int *stopped, lg_error *err)
 {
-    const lg_theory_options *o = f->o;
+    const lg_theory_options *o = &f->o;
     size_t bytes = (size_t)f->member.count * sizeof *f->first;
     int e = 0;
     *stopped = 0;
@@ -229,7 +238,7 @@ int lg__fit_train(struct lg__fit *f, int lo, int hi, const char *variant, double
 
 int lg__fit_measure(struct lg__fit *f, int length, struct lg__fit_errors *r, lg_error *err)
 {
-    int samples = f->o->samples, e = set_gradients(f, 0, err);
+    int samples = f->o.samples, e = set_gradients(f, 0, err);
     if (!e) e = run(f, TEST, (uint64_t)length << 32, samples, length, length, 0, err);
     *r = (struct lg__fit_errors){0};
     for (int j = 0; j < samples && !e; j++) {

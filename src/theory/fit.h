@@ -10,7 +10,7 @@
 enum { LG__FIT_GROUPS = 8 };
 
 struct lg__fit {
-    const lg_theory_options *o;
+    lg_theory_options o; /* with the ensemble's own span in place of LG_THEORY_OWN */
     struct lg__world world;
     struct lg__member member;
     struct lg__pool *pool;

@@ -29,7 +29,7 @@ static double now(void)
 
 static int tell_lengths(struct lg__fit *f, const char *variant, double trained, lg_error *err)
 {
-    const lg_theory_options *o = f->o;
+    const lg_theory_options *o = &f->o;
     int e = 0;
     for (int i = 0; i < o->length_count && !e; i++) {
         struct lg__fit_errors r;
@@ -99,7 +99,8 @@ static void name_variant(char name[120], const lg_theory_options *o, const lg_th
     if (l->k_count > 1) say(name, "k = %d", o->k);
     if (l->coverage_count > 1) say(name, "coverage %g", o->coverage);
     if (l->coupled_count > 1) say(name, "%s", o->c.coupled ? "coupled" : "by place");
-    if (l->local_count > 1 && o->c.local) say(name, "local %d", o->c.local);
+    if (l->local_count > 1 && o->c.local > 0) say(name, "local %d", o->c.local);
+    if (l->local_count > 1 && o->c.local < 0) say(name, "local");
     if (l->local_count > 1 && !o->c.local) say(name, "anywhere");
     if (!name[0]) say(name, "fit");
 }
@@ -113,7 +114,7 @@ static int can_be(const lg_theory_options *o)
     whole.coverage = 1;
     int e = lg__world_open(&w, &whole, &ignored);
     int can = e || ((o->coverage >= 1 || w.patterns.count > 1) &&
-                    (!o->c.local || o->c.coupled || o->c.local >= w.e.k));
+                    (o->c.local < 1 || o->c.coupled || o->c.local >= w.e.k));
     lg__world_close(&w);
     return can;
 }
