@@ -8,8 +8,8 @@ static int open_planted(struct lg_task *t, lg_error *err)
 {
     struct lg__ensemble *p = t->own = lg__alloc(sizeof *p);
     if (!p) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a table; end other programs");
-    struct lg__ensemble_change none = {0};
-    int e = lg__ensemble_read(p, t, t->value[0].text, none, err);
+    struct lg__ensemble_change change = {.k = (int)t->value[1].i};
+    int e = lg__ensemble_read(p, t, t->value[0].text, change, err);
     t->shape.length_least = p->least;
     t->shape.sparsity_least = t->shape.sparsity_most = p->k;
     t->default_sparsity_lo = t->default_sparsity_hi = p->k;
@@ -43,6 +43,7 @@ static int make_planted(const struct lg_task *t, lg_rng *r, int length, int spar
 
 static const lg_setting planted_settings[] = {
     {"table", "TEXT", "pair", "a ready table, pair or lookup, or a YAML file"},
+    {"k", "0..64", "0", "in place of the table's k, where the label is a rule; 0: its own"},
     {0},
 };
 

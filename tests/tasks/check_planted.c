@@ -72,9 +72,14 @@ const struct ck_file ck_planted_files[] = {
 
 static const struct ensemble *find_ensemble(const struct ck_text *t)
 {
+    static struct ensemble found;
     const char *table = ck_set(t, "table", "pair"), *slash = strrchr(table, '/');
     for (size_t i = 0; i < sizeof ensembles / sizeof *ensembles; i++)
-        if (!strcmp(ensembles[i].name, slash ? slash + 1 : table)) return &ensembles[i];
+        if (!strcmp(ensembles[i].name, slash ? slash + 1 : table)) {
+            found = ensembles[i];
+            found.k = ck_set_number(t, "k", found.k);
+            return &found;
+        }
     return NULL;
 }
 
@@ -123,7 +128,7 @@ static const char *planted_prompt(const struct ck_text *t, int end, const struct
 static const char *planted_check(struct ck_text *t)
 {
     const struct ensemble *e;
-    int place[MOST_K], value[MOST_K];
+    int place[MOST_K], value[MOST_K] = {0};
     const char *wrong = planted_prompt(t, t->n - 1, &e, place, value);
     if (wrong) return wrong;
     return ck_is(t, t->n - 1, e->label(value)) ? NULL : "the answer is not the tuple's label";
@@ -132,7 +137,7 @@ static const char *planted_check(struct ck_text *t)
 static const char *planted_solve(struct ck_text *t, struct ck_words *w)
 {
     const struct ensemble *e;
-    int place[MOST_K], value[MOST_K];
+    int place[MOST_K], value[MOST_K] = {0};
     const char *wrong = planted_prompt(t, t->n, &e, place, value);
     if (!wrong) ck_say(w, e->label(value));
     return wrong;
@@ -141,7 +146,7 @@ static const char *planted_solve(struct ck_text *t, struct ck_words *w)
 static const char *planted_couple(struct ck_text *t, struct ck_coupling *c)
 {
     const struct ensemble *e;
-    int place[MOST_K], value[MOST_K];
+    int place[MOST_K], value[MOST_K] = {0};
     const char *wrong = planted_prompt(t, t->n - 1, &e, place, value);
     if (wrong) return wrong;
     c->levels = c->needed = 1;
