@@ -16,6 +16,8 @@ const char lg_cmd_theory_help[] =
     "       lengthen theory sweep ENSEMBLE ..    the same over lists of k, local, coverage, "
     "coupled\n"
     "       lengthen theory check ENSEMBLE ..    do coverage, locality, realizability hold?\n"
+    "       lengthen theory bridge EVALS.csv --class NAME=ROWS.csv .. --length N [--plot "
+    "FILE.svg]\n"
     "\n"
     "An ensemble is a table of the task planted (lengthen tasks planted): k words, planted at\n"
     "places S of a text, decide its label. Sparse functional attention reads a text by all its\n"
@@ -47,6 +49,9 @@ const char lg_cmd_theory_help[] =
     "  --title TEXT             of the figure\n"
     "  --threads N              threads (all cores); the result does not depend on them\n"
     "  --json                   one object a cell, a variant, or a finding\n"
+    "\n"
+    "bridge puts the wrong answers of a transformer (evals.csv of `lengthen reproduce\n"
+    "theory-bridge`) at one length beside the errors of the class (rows.csv of sweeps), over k.\n"
     "\n"
     "Exit code 3: check found that an assumption fails.\n"
     "\n"
@@ -259,7 +264,7 @@ static int settle(struct lg_cli_theory *q, const char *what)
 
 static int read_options(struct lg_cli_theory *q, int argc, char **argv, const char **what)
 {
-    static const char *const kinds[] = {"fit", "sweep", "check"};
+    static const char *const kinds[] = {"fit", "sweep", "check", "bridge"};
     int code = -1, kind = 0;
     opterr = 0;
     optind = 1;
@@ -273,9 +278,10 @@ static int read_options(struct lg_cli_theory *q, int argc, char **argv, const ch
     *what = optind < argc ? argv[optind] : "";
     while (kind < 3 && strcmp(*what, kinds[kind]) != 0) kind++;
     if (kind == 3) {
-        const char *near = lg_cli_nearest(*what, kinds, 3);
-        return lg_cli_wrong("theory", "fit, sweep or check? \"%s\" is none of them%s%s%s", *what,
-                            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        const char *near = lg_cli_nearest(*what, kinds, 4);
+        return lg_cli_wrong("theory", "fit, sweep, check or bridge? \"%s\" is none of them%s%s%s",
+                            *what, near ? "; did you mean \"" : "", near ? near : "",
+                            near ? "\"?" : "");
     }
     if (optind + 1 >= argc) return lg_cli_wrong("theory", "which ensemble? Give its YAML file");
     if (optind + 2 < argc)
@@ -401,6 +407,7 @@ static int run(struct lg_cli_theory *q, const char *what)
 
 int lg_cmd_theory(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "bridge") == 0) return lg_cli_theory_bridge(argc, argv);
     struct lg_cli_theory *q = calloc(1, sizeof *q);
     const char *what = "";
     if (!q) return LG_EXIT_FAILED;

@@ -30,5 +30,7 @@ void lg_cli_theory_show(const struct lg_cli_theory *q);
 int lg_cli_theory_write(const struct lg_cli_theory *q);
 /* Makes the folder, and sees that a figure can be drawn there: before long work. */
 int lg_cli_theory_folder(const struct lg_cli_theory *q);
+/* `lengthen theory bridge`. */
+int lg_cli_theory_bridge(int argc, char **argv);
 
 #endif
