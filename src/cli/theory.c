@@ -45,7 +45,8 @@ const char lg_cmd_theory_help[] =
     "                           training length is E (5e-5)\n"
     "  --batch N, --rate R      texts a step, and Adam's rate (64, 0.1)\n"
     "  --samples N              texts that an error is the mean of (200)\n"
-    "  --out DIR                writes rows.csv, errors.svg and run.json there\n"
+    "  --out DIR                writes rows.csv, errors.svg and run.json there; check:\n"
+    "                           findings.csv, check.svg and run.json\n"
     "  --title TEXT             of the figure\n"
     "  --threads N              threads (all cores); the result does not depend on them\n"
     "  --json                   one object a cell, a variant, or a finding\n"
@@ -288,8 +289,6 @@ static int read_options(struct lg_cli_theory *q, int argc, char **argv, const ch
         return lg_cli_wrong("theory", "one ensemble at a time; \"%s\" is too much",
                             argv[optind + 2]);
     q->o.ensemble = argv[optind + 1];
-    if (q->out && kind == 2)
-        return lg_cli_wrong("theory", "--out goes with fit and sweep; check only prints");
     return settle(q, *what);
 }
 
@@ -341,6 +340,7 @@ static void finding(void *context, const lg_theory_finding *f)
 {
     struct lg_cli_theory *q = context;
     if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+    if (q->finding_count < 3 * LG_CLI_THEORY_MOST) q->findings[q->finding_count++] = *f;
     if (!q->json) {
         printf("%-13s %8d  %-5s  %s\n", f->assumption, f->length, f->holds ? "holds" : "FAILS",
                f->text);
@@ -396,7 +396,10 @@ static int run(struct lg_cli_theory *q, const char *what)
         fputs("lengthen theory: stopped; nothing was written\n", stderr);
         return LG_EXIT_FAILED;
     }
-    if (strcmp(what, "check") == 0) return failed ? LG_EXIT_NO : LG_EXIT_DONE;
+    if (strcmp(what, "check") == 0) {
+        code = q->out ? lg_cli_theory_write_check(q) : 0;
+        return code ? code : failed ? LG_EXIT_NO : LG_EXIT_DONE;
+    }
     if (q->lost) {
         fprintf(stderr, "lengthen theory: no memory for %d rows; end other programs\n", q->lost);
         return LG_EXIT_FAILED;

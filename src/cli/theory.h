@@ -20,6 +20,8 @@ struct lg_cli_theory {
     char *command; /* as it was given */
     lg_theory_row *rows;
     int count, room, lost;
+    lg_theory_finding findings[3 * LG_CLI_THEORY_MOST];
+    int finding_count;
     double start, shown;
     int fits, done; /* fits in all, those that are done */
 };
@@ -28,6 +30,8 @@ struct lg_cli_theory {
 void lg_cli_theory_show(const struct lg_cli_theory *q);
 /* rows.csv, errors.svg and run.json in the folder. Returns an exit code. */
 int lg_cli_theory_write(const struct lg_cli_theory *q);
+/* The same of a check: findings.csv, check.svg and run.json. */
+int lg_cli_theory_write_check(const struct lg_cli_theory *q);
 /* Makes the folder, and sees that a figure can be drawn there: before long work. */
 int lg_cli_theory_folder(const struct lg_cli_theory *q);
 /* `lengthen theory bridge`. */

@@ -72,7 +72,30 @@ static void add_line(struct lg_cli_table *t, const struct lg_cli_theory *q, cons
     lg_cli_table_add(t, "-");
 }
 
-static void show_table(const struct lg_cli_theory *q, const struct summary *s)
+/* One variant: a line a length. */
+static void show_lengths(const struct summary *s)
+{
+    struct lg_cli_table t = {.columns = 6};
+    static const char *const heading[] = {"length", "error", "95% from", "to", "wrong", "seeds"};
+    for (int i = 0; i < 6; i++) lg_cli_table_add(&t, "%s", heading[i]);
+    for (int i = 0; i < s->cell_count; i++) {
+        const lg_theory_cell *c = &s->cells[i];
+        lg_cli_table_add(&t, "%d", c->length);
+        lg_cli_table_add(&t, "%.2e", c->error);
+        lg_cli_table_add(&t, "%.2e", c->low);
+        lg_cli_table_add(&t, "%.2e", c->high);
+        lg_cli_table_add(&t, "%.1f%%", 100 * c->wrong);
+        lg_cli_table_add(&t, "%d", c->seeds);
+    }
+    lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
+    lg_cli_table_clear(&t);
+    if (s->slope_count)
+        printf("\nSlope of log error over log length: %.2f (95%%: %.2f to %.2f).\n",
+               s->slopes[0].slope, s->slopes[0].low, s->slopes[0].high);
+}
+
+/* Several: a line a variant, a column a length. */
+static void show_variants(const struct lg_cli_theory *q, const struct summary *s)
 {
     struct lg_cli_table t = {.columns = q->o.length_count + 3, .left = 1};
     lg_cli_table_add(&t, "error at length");
@@ -89,13 +112,24 @@ static void show_table(const struct lg_cli_theory *q, const struct summary *s)
             add_line(&t, q, s, variant, kind);
     }
     lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
+    lg_cli_table_clear(&t);
+}
+
+static void show_table(const struct lg_cli_theory *q, const struct summary *s)
+{
+    int one = 1;
+    for (int i = 1; i < s->cell_count; i++)
+        one &= strcmp(s->cells[i].variant, s->cells[0].variant) == 0 && !s->cells[i].missing;
+    if (one)
+        show_lengths(s);
+    else
+        show_variants(q, s);
     printf("\nGeometric means over %d seed%s, trained on lengths %d..%d until the error was %g.\n",
            q->o.seeds, q->o.seeds == 1 ? "" : "s", q->o.train[0], q->o.train[1], q->o.until);
     for (int i = 0; i < q->count; i++)
         if (q->rows[i].trained > q->o.until && (!i || q->rows[i].seed != q->rows[i - 1].seed))
             printf("Not reached in %d steps: %s, seed %lld has %.2g.\n", q->rows[i].steps,
                    q->rows[i].variant, (long long)q->rows[i].seed, q->rows[i].trained);
-    lg_cli_table_clear(&t);
 }
 
 static void json_real(FILE *f, const char *key, double value)
@@ -302,6 +336,70 @@ static int write_record(const struct lg_cli_theory *q)
     lg_cli_json(f, words);
     fputs("\n}\n", f);
     return fclose(f) ? failed(path) : 0;
+}
+
+/* ---- Findings ------------------------------------------------------------------------------- */
+
+static int write_findings(const struct lg_cli_theory *q)
+{
+    char path[1024];
+    path_of(q, "findings.csv", path);
+    FILE *f = fopen(path, "w");
+    if (!f) return failed(path);
+    fputs("assumption,length,holds,value,text\n", f);
+    for (int i = 0; i < q->finding_count; i++) {
+        const lg_theory_finding *n = &q->findings[i];
+        fprintf(f, "%s,%d,%d,%.9g,\"%s\"\n", n->assumption, n->length, n->holds, n->value, n->text);
+    }
+    return fclose(f) ? failed(path) : 0;
+}
+
+/* Each assumption as a share that is 1 where it holds. */
+static double share_of(const lg_theory_finding *f)
+{
+    if (strcmp(f->assumption, "coverage") == 0) return f->value;
+    if (strcmp(f->assumption, "realizability") == 0) return 1 - f->value;
+    return f->holds;
+}
+
+static int draw_findings(const struct lg_cli_theory *q)
+{
+    static const char *const names[] = {"coverage", "locality", "realizability"};
+    static const char *const titles[] = {"coverage: share of texts whose pattern training shows",
+                                         "locality: 100 where S fits into L_local",
+                                         "realizability: 1 - error of the best member found"};
+    double x[3][LG_CLI_THEORY_MOST], y[3][LG_CLI_THEORY_MOST];
+    lg_curve curves[3];
+    char path[1024];
+    lg_error err = {0};
+    for (int a = 0; a < 3; a++) {
+        curves[a] = (lg_curve){.name = titles[a], .x = x[a], .y = y[a]};
+        for (int i = 0; i < q->finding_count && curves[a].n < LG_CLI_THEORY_MOST; i++) {
+            if (strcmp(q->findings[i].assumption, names[a]) != 0) continue;
+            x[a][curves[a].n] = q->findings[i].length;
+            y[a][curves[a].n++] = share_of(&q->findings[i]);
+        }
+    }
+    lg_figure f = {.title = q->title ? q->title : q->o.ensemble,
+                   .x_label = "length of the text (tokens)",
+                   .y_label = "share, %",
+                   .curves = curves,
+                   .count = 3,
+                   .trained_low = q->o.train[0],
+                   .trained_high = q->o.train[1],
+                   .caption = "Reconstructed: the ensemble, the class and its assumptions "
+                              "(docs/THEORY.md)."};
+    path_of(q, "check.svg", path);
+    if (lg_figure_write(&f, path, &err) == 0) return 0;
+    fprintf(stderr, "lengthen theory: %s\n", err.text);
+    return LG_EXIT_FAILED;
+}
+
+int lg_cli_theory_write_check(const struct lg_cli_theory *q)
+{
+    int code = write_findings(q);
+    if (!code) code = draw_findings(q);
+    return code ? code : write_record(q);
 }
 
 int lg_cli_theory_write(const struct lg_cli_theory *q)
