@@ -12,10 +12,23 @@
 #include "cli/table.h"
 #include "cli/theory.h"
 
-/* Said below every figure and in every record. */
-static const char words[] =
-    "Reconstructed: the ensemble, the class and its coupling (docs/THEORY.md). |h - Y| is half the "
-    "sum over the labels; points are geometric means over the seeds, bands 95% intervals.";
+/* Said below every figure and in every record: what is ours, and which A and g were used. */
+static void say_words(const struct lg_cli_theory *q, char words[600])
+{
+    const lg_theory_class *c = &q->o.c;
+    char offsets[80] = "";
+    if (c->offsets)
+        snprintf(offsets, sizeof offsets, ", scores of distances below %d%s", c->offsets,
+                 c->window ? " and 0 beyond" : "");
+    snprintf(
+        words, 600,
+        "Reconstructed: the ensemble, the class and its coupling (docs/THEORY.md). A: scores of "
+        "%s%s%s; g: %s%s. |h - Y| is half the sum over the labels; points are geometric means "
+        "over the seeds, bands 95%% intervals.",
+        c->words ? "words, added up" : "tuples of words", offsets,
+        c->patterns ? ", weights of patterns" : "", c->sign ? "a product of signs" : "a table",
+        c->unordered ? " without order" : "");
+}
 
 struct summary {
     lg_theory_cell *cells;
@@ -277,8 +290,9 @@ static int add_curve(const struct lg_cli_theory *q, const struct summary *s, con
 
 static int write_figure(const struct lg_cli_theory *q, const struct summary *s)
 {
-    char path[1024], title[200];
+    char path[1024], title[200], words[600];
     lg_error err = {0};
+    say_words(q, words);
     lg_curve *curves = calloc(3 * (size_t)s->cell_count + 1, sizeof *curves);
     int count = 0, code = curves ? 0 : -1;
     for (int i = 0; i < s->cell_count && !code; i++) {
@@ -312,13 +326,14 @@ static int write_figure(const struct lg_cli_theory *q, const struct summary *s)
 
 static int write_record(const struct lg_cli_theory *q)
 {
-    char path[1024], cpu[200], date[40] = "";
+    char path[1024], cpu[200], date[40] = "", words[600];
     time_t now = time(NULL);
     struct tm tm;
     path_of(q, "run.json", path);
     FILE *f = fopen(path, "w");
     if (!f) return failed(path);
     lg_cpu(cpu);
+    say_words(q, words);
     if (gmtime_r(&now, &tm)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &tm);
     fputs("{\n  \"command\": ", f);
     lg_cli_json(f, q->command);
