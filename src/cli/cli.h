@@ -69,6 +69,8 @@ double lg_cli_share(int64_t part, int64_t whole);
 /* While on, Ctrl-C (and a plain kill) sets the flag; the second one ends the process. */
 void lg_cli_catch_interrupts(int on);
 extern volatile sig_atomic_t lg_cli_interrupted;
+/* Makes the folder of --out and those above it; 0, or an exit code and the reason on stderr. */
+int lg_cli_make_folder(const char *command, const char *folder);
 /* The folder and all that is in it. */
 void lg_cli_remove_folder(const char *folder);
 

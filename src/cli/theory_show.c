@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -207,19 +206,10 @@ static void path_of(const struct lg_cli_theory *q, const char *name, char path[1
 
 int lg_cli_theory_folder(const struct lg_cli_theory *q)
 {
-    char path[1024], figure[1024];
+    char figure[1024];
     lg_error err = {0};
-    snprintf(path, sizeof path, "%s", q->out);
-    for (char *at = path + 1;; at++) {
-        char was = *at;
-        if (was && was != '/') continue;
-        *at = 0;
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return lg_cli_wrong("theory", "the folder %s could not be made: %s", path,
-                                strerror(errno));
-        if (!was) break;
-        *at = was;
-    }
+    int code = lg_cli_make_folder("theory", q->out);
+    if (code) return code;
     path_of(q, "errors.svg", figure);
     if (!lg_figure_check(figure, &err)) return 0;
     fprintf(stderr, "lengthen theory: %s\n", err.text);
