@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+enum { MOST_VALUES = 1 << 24 };
+
 /* ---- Made ----------------------------------------------------------------------------------- */
 
 static int refuse(const lg_theory_class *c, int k, int labels, lg_error *err)
@@ -61,6 +63,11 @@ int lg__member_make(struct lg__member *m, const lg_theory_class *c, int k, int v
         tuples = tuples_of(m);
     if (!e && c->local && !c->coupled && !c->sign)
         e = lg__patterns_all(&m->patterns, k, c->local, err);
+    if (!e && (int64_t)tuples * labels > MOST_VALUES)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "g has %d tuples and %d labels; the theory room takes at most %d values: use "
+                     "fewer words or labels",
+                     tuples, labels, MOST_VALUES);
     if (e) return e;
     m->words = section(m, c->words ? vocab : 0);
     m->offsets = section(m, c->offsets ? c->offsets + !c->window : 0);

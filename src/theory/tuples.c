@@ -7,11 +7,12 @@
 
 enum { MOST = 1000000 }; /* tuples, or patterns */
 
+/* Or something above 2^30, if it is more than that. */
 static int64_t choose(int64_t n, int k)
 {
     int64_t c = 1;
     if (n < k) return 0;
-    for (int j = 1; j <= k && c <= (int64_t)1 << 40; j++) c = c * (n - k + j) / j;
+    for (int j = 1; j <= k && c <= 1 << 30; j++) c = c * (n - k + j) / j;
     return c;
 }
 

@@ -90,6 +90,9 @@ int lg__world_open(struct lg__world *w, const lg_theory_options *o, lg_error *er
     struct lg__ensemble_change change = {o->k, o->span};
     *w = (struct lg__world){0};
     int e = lg__ensemble_read(&w->e, &w->words, o->ensemble, change, err);
+    if (!e && w->e.k > LG__SUM_MOST_K)
+        e = lg__fail(err, LG_ERROR_ARGUMENT, "%s:%d: k is %d; the theory room takes 1 to %d",
+                     w->e.file, w->e.line_k, w->e.k, LG__SUM_MOST_K);
     if (!e) e = number_labels(w, err);
     if (!e) e = number_patterns(w, err);
     return e ? e : check(w, o, err);

@@ -272,6 +272,12 @@ static void wrong_ensembles_are_refused(void **state)
          1,
          "offsets has 3 entries but k is 2",
          "give one a member"},
+        {"k: 17\nplanted: {P: 1, Q: 1}\nbackground: {a: 1}\nlabel: parity\npositions: {span: 18}\n",
+         1,
+         {0},
+         1,
+         "k is 17",
+         "takes 1 to 16"},
         {PARITY("columns"),
          2,
          {0},
@@ -303,6 +309,33 @@ static void wrong_ensembles_are_refused(void **state)
             fail_msg("case %zu: %s", i, err.text);
         unlink(file);
     }
+}
+
+/* Whichever allocation fails: it is said, nothing leaks, and the next fit works. */
+static void no_memory_is_told(void **state)
+{
+    (void)state;
+    static const lg_theory_class classes[] = {{.local = LG_THEORY_OWN, .patterns = 1},
+                                              {.words = 1, .unordered = 1},
+                                              {.local = 1, .coupled = 1}};
+    const char *file = table(PARITY("{span: 5}"));
+    for (int c = 0; c < 3; c++) {
+        lg_theory_options o = options(file);
+        lg_error err = {0};
+        int code = LG_ERROR_MEMORY, fails = 0;
+        o.c = classes[c];
+        o.steps = 1;
+        for (; code; fails++) {
+            lg__alloc_fail_after(fails);
+            code = lg_theory_fit(&o, &err);
+            if (code && code != LG_ERROR_MEMORY && code != LG_ERROR_SYSTEM)
+                fail_msg("allocation %d: %d, %s", fails, code, err.text);
+            if (code) assert_non_null(strstr(err.text, "emory"));
+        }
+        lg__alloc_fail_after(-1);
+        assert_true(fails > 40);
+    }
+    unlink(file);
 }
 
 /* ---- The assumptions ------------------------------------------------------------------------ */
@@ -371,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_sweep_is_all_combinations),
         cmocka_unit_test(summaries_are_right),
         cmocka_unit_test(wrong_ensembles_are_refused),
+        cmocka_unit_test(no_memory_is_told),
         cmocka_unit_test(a_check_says_what_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
