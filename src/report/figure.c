@@ -38,6 +38,7 @@ struct drawing {
     int log;
     double least, most; /* x, of the points and the training range */
     double lo, hi;      /* of the axis, with a margin */
+    int whole;          /* all x are whole numbers: so are those on the axis */
     int low, high;      /* of a logarithmic y axis: powers of ten */
 };
 
@@ -83,6 +84,8 @@ static void set_axis(struct drawing *d, int n)
         hi = fmax(hi, d->points[i].x);
     }
     d->log = lo > 0 && hi / lo >= 10;
+    d->whole = 1;
+    for (int i = 0; i < n; i++) d->whole &= d->points[i].x == floor(d->points[i].x);
     for (int i = 0; i < n && f->log_y; i++) {
         int low = (int)floor(log10(d->points[i].low) + 1e-9);
         int high = (int)ceil(log10(d->points[i].high) - 1e-9);
@@ -244,6 +247,7 @@ static void ticks(FILE *s, const struct drawing *d)
         int i = 0;
         while (i < 3 && (d->hi - d->lo) / (factor[i] * step) > 10) i++;
         step *= factor[i];
+        if (d->whole && step < 1) step = 1;
         double first = ceil(d->lo / step);
         for (int j = 0; j < 20 && (first + j) * step <= d->hi; j++)
             tick(s, d, (first + j) * step, 0, &count);

@@ -293,7 +293,7 @@ static void the_axis_is_as_wide_as_it_must(void **state)
 {
     (void)state;
     static const double linear[] = {5, 49}, decade[] = {5, 50}, zero[] = {0, 1000},
-                        large[] = {1, 3e9}, y[] = {1, 0};
+                        large[] = {1, 3e9}, few[] = {1, 3}, y[] = {1, 0};
     lg_error err;
     gnuplot_is("/bin/cat > script; echo '<svg></svg>'");
     lg_curve c = {.name = NULL, .n = 2, .x = linear, .y = y};
@@ -311,6 +311,10 @@ static void the_axis_is_as_wide_as_it_must(void **state)
     has(text, "'5' 5 0");
     has(text, "'20' 20 0");
     has(text, "'50' 50 0");
+    c.x = few;
+    must(lg_figure_write(&f, svg, &err), &err);
+    load(in_home("script"));
+    has(text, "set xtics ('1' 1 0, '2' 2 0, '3' 3 0)"); /* whole numbers only */
     c.x = zero;
     must(lg_figure_write(&f, svg, &err), &err);
     load(in_home("script"));
