@@ -15,7 +15,7 @@
 static const char words[] =
     "Reconstructed: ensembles, class and coupling (docs/THEORY.md). Class: mean |h - Y|, geometric "
     "mean over seeds, 95% interval. Transformer: share of wrong answers, 95% Wilson interval; none "
-    "wrong of n is drawn at 1/2n.";
+    "wrong of n is drawn at 1/2n; runs under 99% at their training length are left out.";
 
 enum { MOST_CLASSES = 16, MOST_FIELDS = 32, NAME = 120 };
 
@@ -27,11 +27,19 @@ struct point {
     double error, low, high;
 };
 
+/* A run of the transformer that has not learned its training lengths. */
+struct failed {
+    char name[NAME];
+    int k, seed, length;
+    double exact;
+};
+
 struct bridge {
     const char *evals, *out, *classes[MOST_CLASSES];
     int class_count, length, json;
     struct point *points;
-    int count;
+    struct failed *failed;
+    int count, failed_count;
 };
 
 /* ---- Files of rows -------------------------------------------------------------------------- */
@@ -106,18 +114,52 @@ static struct point *point_of(struct bridge *b, const char *name, int k)
 
 /* ---- The transformer ------------------------------------------------------------------------ */
 
+/* Columns of evals.csv. */
+enum { METHOD, TRAIN, LENGTH, SAMPLES, EXACT, MODE, SEED, TRAINED, EVAL_COLUMNS };
+
+/* The k and the name of a row of generated answers; 0: it is none. */
+static int name_eval(char *const *field, char name[NAME])
+{
+    const char *k = strstr(field[TRAIN], "task.k=");
+    if (!k || strcmp(field[MODE], "generated") != 0) return 0;
+    snprintf(name, NAME, "transformer: %s", field[METHOD]);
+    return atoi(k + 7);
+}
+
+/* Under 99% at the longest length of training: what it does beyond says nothing. */
+static int take_learned(void *context, char *const *field)
+{
+    struct bridge *b = context;
+    char name[NAME];
+    int k = name_eval(field, name);
+    if (!k || atoi(field[LENGTH]) != atoi(field[TRAINED]) || atof(field[EXACT]) >= 0.99) return 0;
+    struct failed *failed = realloc(b->failed, (size_t)(b->failed_count + 1) * sizeof *failed);
+    if (!failed) return -1;
+    b->failed = failed;
+    failed += b->failed_count++;
+    *failed = (struct failed){.k = k,
+                              .seed = atoi(field[SEED]),
+                              .length = atoi(field[LENGTH]),
+                              .exact = atof(field[EXACT])};
+    snprintf(failed->name, NAME, "%s", name);
+    return 0;
+}
+
 static int take_eval(void *context, char *const *field)
 {
     struct bridge *b = context;
     char name[NAME];
-    const char *k = strstr(field[1], "task.k=");
-    if (atoi(field[2]) != b->length || strcmp(field[5], "generated") != 0 || !k) return 0;
-    snprintf(name, sizeof name, "transformer: %s", field[0]);
-    struct point *p = point_of(b, name, atoi(k + 7));
+    int k = name_eval(field, name);
+    if (!k || atoi(field[LENGTH]) != b->length) return 0;
+    for (int i = 0; i < b->failed_count; i++)
+        if (b->failed[i].k == k && b->failed[i].seed == atoi(field[SEED]) &&
+            strcmp(b->failed[i].name, name) == 0)
+            return 0;
+    struct point *p = point_of(b, name, k);
     if (!p) return -1;
-    int64_t samples = atoll(field[3]);
+    int64_t samples = atoll(field[SAMPLES]);
     p->samples += samples;
-    p->wrong += samples - llround(atof(field[4]) * (double)samples);
+    p->wrong += samples - llround(atof(field[EXACT]) * (double)samples);
     return 0;
 }
 
@@ -229,6 +271,11 @@ static void show(const struct bridge *b)
     }
     if (!b->json) lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
     lg_cli_table_clear(&t);
+    for (int i = 0; i < b->failed_count && !b->json; i++) {
+        const struct failed *f = &b->failed[i];
+        printf("%sLeft out, not learned: %s, k = %d, seed %d: %.1f%% exact at %d.\n", i ? "" : "\n",
+               f->name, f->k, f->seed, 100 * f->exact, f->length);
+    }
 }
 
 /* The points of one model as a curve; v has room for all of x, then of y, low and high. */
@@ -314,23 +361,27 @@ static int read_options(struct bridge *b, int argc, char **argv)
 
 int lg_cli_theory_bridge(int argc, char **argv)
 {
-    static const char *const wanted[] = {"method", "train", "length", "samples", "exact", "mode"};
+    static const char *const wanted[EVAL_COLUMNS] = {"method", "train", "length", "samples",
+                                                     "exact",  "mode",  "seed",   "trained_length"};
     struct bridge b = {0};
     int code = read_options(&b, argc, argv);
     if (code >= 0) return code;
     code = 0;
     for (int i = 0; i < b.class_count && !code; i++) code = add_class(&b, b.classes[i]);
     int class_points = b.count;
-    if (!code) code = read_rows(b.evals, wanted, 6, take_eval, &b);
+    if (!code) code = read_rows(b.evals, wanted, EVAL_COLUMNS, take_learned, &b);
+    if (!code) code = read_rows(b.evals, wanted, EVAL_COLUMNS, take_eval, &b);
     if (!code && b.count == class_points)
-        code =
-            lg_cli_wrong("theory", "%s has no row of length %d with task.k; give another --length",
-                         b.evals, b.length);
+        code = lg_cli_wrong("theory",
+                            "%s has no row of length %d, with task.k, of a run that has learned; "
+                            "give another --length",
+                            b.evals, b.length);
     if (!code) {
         settle_points(&b);
         show(&b);
         if (b.out) code = draw(&b);
     }
     free(b.points);
+    free(b.failed);
     return code;
 }

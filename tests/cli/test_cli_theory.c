@@ -87,13 +87,20 @@ static void a_bridge_draws_both(void **state)
 {
     (void)state;
     assert_int_equal(theory("sweep span.yaml" QUICK " --k 1,2 --out class"), 0);
-    assert_int_equal(write_file("evals.csv", "method,train,length,samples,exact,mode\n"
-                                             "local,task.k=1,200,100,1.0,generated\n"
-                                             "local,task.k=2,200,100,0.5,generated\n"
-                                             "local,task.k=2,200,100,0.7,generated\n"
-                                             "local,task.k=2,200,100,0.1,taught\n"
-                                             "\"a \"\"b\"\", c\",task.k=2,20,100,0,generated\n"),
-                     0);
+    assert_int_equal(
+        write_file("evals.csv",
+                   "method,train,length,samples,exact,mode,seed,trained_length\n"
+                   "local,task.k=1,200,100,1.0,generated,1,20\n"
+                   "local,task.k=2,20,100,1.0,generated,1,20\n"
+                   "local,task.k=2,200,100,0.5,generated,1,20\n"
+                   "local,task.k=2,200,100,0.7,generated,2,20\n"
+                   "local,task.k=2,200,100,0.1,taught,1,20\n"
+                   "local,task.k=3,20,100,0.6,generated,1,20\n" /* not learned: left out */
+                   "local,task.k=3,200,100,0.6,generated,1,20\n"
+                   "\"a \"\"b\"\", c\",task.k=2,30,100,0,generated,1,20\n"),
+        0);
+    assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200"), 0);
+    prints("Left out, not learned: transformer: local, k = 3, seed 1: 60.0% exact at 20.");
     assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200 --json "
                             "--plot both.svg"),
                      0);
