@@ -104,11 +104,11 @@ static void each_coupled(struct sums *q, const int32_t *order, int count)
     const int32_t *id = q->s->id;
     int k = q->s->k, at[LG__SUM_MOST_K];
     for (int first = 0; first + k <= count; first++) {
-        int end = first + 1, j = k - 1;
+        int end = first + 1, j;
         while (end < count && id[order[end]] - id[order[first]] < q->s->span) end++;
         if (end - first < k) continue;
         for (int i = 0; i < k; i++) at[i] = first + i;
-        while (j >= 0) {
+        do {
             int32_t place[LG__SUM_MOST_K];
             for (int i = 0; i < k; i++) { /* in order of place */
                 int to = i;
@@ -118,10 +118,9 @@ static void each_coupled(struct sums *q, const int32_t *order, int count)
             visit(q, place, 0, 1);
             j = k - 1;
             while (j > 0 && at[j] == end - k + j) j--;
-            if (j == 0) break; /* the first member stays */
             at[j]++;
-            for (j++; j < k; j++) at[j] = at[j - 1] + 1;
-        }
+            for (int i = j + 1; i < k; i++) at[i] = at[i - 1] + 1;
+        } while (j > 0); /* the first member stays */
     }
 }
 
