@@ -581,6 +581,7 @@ const char *lg_compiler(void);
  * LENGTHEN_ISA chooses another that this CPU can run, read at first use. */
 const char *lg_isa(void);
 int lg_cores(void);
+void lg_cpu(char name[200]); /* "AMD EPYC 7R32"; where it has no name, its architecture */
 
 #ifdef __cplusplus
 }

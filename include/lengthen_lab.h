@@ -440,7 +440,7 @@ int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error
 typedef struct lg_curve {
     const char *name;
     int n;
-    const double *x, *y;      /* y is a share, 0 to 1 */
+    const double *x, *y;      /* y is a share, 0 to 1; with log_y a number above 0 */
     const double *low, *high; /* a band around y; NULL: none */
 } lg_curve;
 
@@ -450,6 +450,7 @@ typedef struct lg_figure {
     int count;
     double trained_low, trained_high; /* of x, shaded; both 0: not shown */
     const char *caption;              /* a sentence or two below it; NULL: none */
+    int log_y;                        /* 1: the y axis is logarithmic, from decade to decade */
 } lg_figure;
 
 /* Whether such a figure could be written (its ending is .svg or .png, gnuplot is installed, the

@@ -2,6 +2,9 @@
 #include <errno.h>
 #include <lg_commit.h> /* made by CMake */
 #include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "lengthen.h"
@@ -34,4 +37,17 @@ int lg_cores(void)
     }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 && online < 1 << 20 ? (int)online : 1;
+}
+
+void lg_cpu(char name[200])
+{
+    struct utsname u;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    name[0] = 0;
+    for (char line[400]; f && !name[0] && fgets(line, sizeof line, f);)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
+            snprintf(name, 200, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
+                     strchr(line, ':') + 2);
+    if (f) fclose(f);
+    if (!name[0]) snprintf(name, 200, "%s", uname(&u) == 0 ? u.machine : "unknown");
 }

@@ -27,6 +27,7 @@ int lg_cmd_sample(int argc, char **argv);
 int lg_cmd_sweep(int argc, char **argv);
 int lg_cmd_tasks(int argc, char **argv);
 int lg_cmd_tokenizer(int argc, char **argv);
+int lg_cmd_theory(int argc, char **argv);
 int lg_cmd_train(int argc, char **argv);
 int lg_cmd_try(int argc, char **argv);
 
@@ -43,6 +44,7 @@ extern const char lg_cmd_sample_help[];
 extern const char lg_cmd_sweep_help[];
 extern const char lg_cmd_tasks_help[];
 extern const char lg_cmd_tokenizer_help[];
+extern const char lg_cmd_theory_help[];
 extern const char lg_cmd_train_help[];
 extern const char lg_cmd_try_help[];
 
@@ -69,6 +71,8 @@ double lg_cli_share(int64_t part, int64_t whole);
 /* While on, Ctrl-C (and a plain kill) sets the flag; the second one ends the process. */
 void lg_cli_catch_interrupts(int on);
 extern volatile sig_atomic_t lg_cli_interrupted;
+/* Makes the folder of --out and those above it; 0, or an exit code and the reason on stderr. */
+int lg_cli_make_folder(const char *command, const char *folder);
 /* The folder and all that is in it. */
 void lg_cli_remove_folder(const char *folder);
 

@@ -1,8 +1,11 @@
 /* common.c: the small things that several commands need. */
+#include <errno.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -57,4 +60,23 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 void lg_cli_remove_folder(const char *folder)
 {
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int lg_cli_make_folder(const char *command, const char *folder)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%s", folder);
+    for (char *at = path + 1;; at++) {
+        char was = *at;
+        if (was && was != '/') continue;
+        *at = 0;
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return lg_cli_wrong(command, "the folder %s could not be made: %s", path,
+                                strerror(errno));
+        if (!was) break;
+        *at = was;
+    }
+    if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) return 0;
+    return lg_cli_wrong(command, "--out is %s, which is no folder; take another name", folder);
 }

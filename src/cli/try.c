@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -304,25 +303,6 @@ static int probe(struct lg_try *t, const struct lg_try_scheme *s)
 
 /* ---- The folder ----------------------------------------------------------------------------- */
 
-static int make_folders(const char *folder)
-{
-    char path[LG_TRY_PATH];
-    struct stat st;
-    snprintf(path, sizeof path, "%s", folder);
-    for (char *at = path + 1;; at++) {
-        char was = *at;
-        if (was && was != '/') continue;
-        *at = 0;
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return lg_cli_wrong("try", "the folder %s could not be made: %s", path,
-                                strerror(errno));
-        if (!was) break;
-        *at = was;
-    }
-    if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) return 0;
-    return lg_cli_wrong("try", "--out is %s, which is no folder; take another name", folder);
-}
-
 /* The folder of the runs, and the names of what lies in it. */
 static int open_folder(struct lg_try *t)
 {
@@ -330,7 +310,7 @@ static int open_folder(struct lg_try *t)
     char made[LG_TRY_PATH], *whole;
     int code;
     snprintf(made, sizeof made, "%s/lengthen-try-XXXXXX", base && *base ? base : "/tmp");
-    if (t->out && (code = make_folders(t->out))) return code;
+    if (t->out && (code = lg_cli_make_folder("try", t->out))) return code;
     if (!t->out && !mkdtemp(made))
         return lg_cli_wrong("try",
                             "no temporary folder could be made as %s: %s; set TMPDIR, or "

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,19 +99,6 @@ int lg__journal_same(const struct lg__study *s, int run)
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-static void cpu_name(char name[200])
-{
-    struct utsname u;
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    name[0] = 0;
-    for (char line[400]; f && !name[0] && fgets(line, sizeof line, f);)
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
-            snprintf(name, 200, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
-                     strchr(line, ':') + 2);
-    if (f) fclose(f);
-    if (!name[0]) snprintf(name, 200, "%s", uname(&u) == 0 ? u.machine : "unknown");
-}
-
 void lg__journal_build(const char *line, char commit[64], char compiler[64])
 {
     char ignored[64];
@@ -167,7 +153,7 @@ static json_t *make_entry(const struct lg__study *s, int run, const lg_store_run
     time_t when = (time_t)r->updated;
     struct tm tm;
     lg__journal_build(r->machine, commit, compiler);
-    cpu_name(cpu);
+    lg_cpu(cpu);
     isa_of(r->kernels, isa);
     digits_of(s->runs[run].settings, settings);
     if (gmtime_r(&when, &tm)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &tm);

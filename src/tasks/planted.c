@@ -1,434 +1,49 @@
 /* planted.c: a few tokens that matter among many that do not: the planted ensembles of theory,
  * written as a table: where the tokens stand, which they are, what lies between, and the label. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/yaml.h"
-#include "tasks/words.h"
-
-enum { MOST_K = 64, MOST_TUPLES = 1000000 };
-enum where { UNIFORM, SPAN, PATTERNS };
-
-/* A weighted choice in constant time (Walker's alias method): column c is taken uniformly; it
- * stays with probability keep and goes to column `other` else. */
-struct choice {
-    struct column {
-        double keep;
-        int32_t other;
-    } * column;
-    int n;
-};
-
-struct planted {
-    int k;
-    enum where where;
-    int span;
-    struct choice pattern;
-    int32_t *offset;          /* [pattern][k] */
-    struct choice background; /* over tokens: they come first in the vocabulary */
-    struct choice draw;       /* of a planted word or, if joint, of a whole tuple */
-    int joint;
-    int32_t *word;  /* [draw] or, if joint, [draw][k]: tokens */
-    int32_t *label; /* [tuple]: token; a tuple's number is that of the draw or, if not joint, has
-                       its words' numbers as digits */
-    int tuples;
-};
-
-static int choose(const struct choice *c, lg_rng *r)
-{
-    int at = (int)lg_rng_below(r, (uint32_t)c->n);
-    const struct column *column = &c->column[at];
-    return column->keep >= 1 || lg_rng_uniform(r) < column->keep ? at : column->other;
-}
-
-/* Vose's way of filling the columns: each that is less than full gets the rest from one that is
- * more than full. What rounding leaves over at the end is full but for rounding. */
-static int make_choice(struct choice *c, const double *weight, int n, lg_error *err)
-{
-    double sum = 0;
-    c->column = lg__alloc((size_t)n * sizeof *c->column);
-    int *stack = lg__alloc((size_t)n * sizeof *stack), low = 0, high = n;
-    if (!c->column || !stack) {
-        free(stack);
-        return lg__fail(err, LG_ERROR_MEMORY, "no memory for %d weights; end other programs", n);
-    }
-    c->n = n;
-    for (int i = 0; i < n; i++) sum += weight[i];
-    for (int i = 0; i < n; i++) {
-        c->column[i] = (struct column){weight[i] / sum * n, i};
-        stack[c->column[i].keep < 1 ? low++ : --high] = i;
-    }
-    while (low > 0 && high < n) {
-        int less = stack[--low], more = stack[high];
-        c->column[less].other = more;
-        c->column[more].keep -= 1 - c->column[less].keep;
-        if (c->column[more].keep < 1) {
-            high++;
-            stack[low++] = more;
-        }
-    }
-    while (low > 0) c->column[stack[--low]].keep = 1;
-    free(stack);
-    return 0;
-}
-
-/* ---- The table -------------------------------------------------------------------------- */
-
-static const char pair_table[] = "name: pair\n"
-                                 "k: 2\n"
-                                 "positions: uniform\n"
-                                 "planted: {A: 1, B: 1, C: 1, D: 1}\n"
-                                 "background: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1}\n"
-                                 "label: {A A: same, A B: other, A C: other, A D: other,\n"
-                                 "        B A: other, B B: same, B C: other, B D: other,\n"
-                                 "        C A: other, C B: other, C C: same, C D: other,\n"
-                                 "        D A: other, D B: other, D C: other, D D: same}\n";
-
-static const char lookup_table[] =
-    "name: lookup\n"
-    "k: 3\n"
-    "positions: uniform\n"
-    "planted: {P0: 1, P1: 1}\n"
-    "background: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1}\n"
-    "label: {P0 P0 P0: y0, P0 P0 P1: y1, P0 P1 P0: y2, P0 P1 P1: y3,\n"
-    "        P1 P0 P0: y4, P1 P0 P1: y5, P1 P1 P0: y6, P1 P1 P1: y7}\n";
-
-static int no_memory(lg_error *err)
-{
-    return lg__fail(err, LG_ERROR_MEMORY, "no memory for a table; end other programs");
-}
-
-static int check_word(const struct lg__yaml *n, const char *word, lg_error *err)
-{
-    const char *fault = lg__word_fault(word);
-    if (!fault) return 0;
-    return lg__yaml_fail(n, err, "the word \"%.80s\" is %s; write another", word, fault);
-}
-
-/* The weights of a map's entries, as a choice among their numbers. */
-static int read_weights(const struct lg__yaml *map, struct choice *c, lg_error *err)
-{
-    int e = lg__yaml_is(map, LG__YAML_MAP, err), i = 0;
-    if (e) return e;
-    if (!map->count) return lg__yaml_fail(map, err, "%s is empty; add \"word: weight\"", map->key);
-    double *weight = lg__alloc((size_t)map->count * sizeof *weight);
-    if (!weight) return no_memory(err);
-    for (const struct lg__yaml *n = map->first; n && !e; n = n->next)
-        e = lg__yaml_real(n, 1e-9, 1e9, &weight[i++], err);
-    if (!e) e = make_choice(c, weight, map->count, err);
-    free(weight);
-    return e;
-}
-
-/* The keys of a map as words; tokens[] gets theirs, if it is not NULL. */
-static int read_words(struct lg_task *t, struct lg__texts *words, const struct lg__yaml *map,
-                      int32_t *tokens, lg_error *err)
-{
-    int e, i = 0;
-    for (const struct lg__yaml *n = map->first; n; n = n->next) {
-        if ((e = check_word(n, n->key, err))) return e;
-        int32_t token = lg__word_indexed(t, words, n->key, 0, err);
-        if (token < 0) return LG_ERROR_MEMORY;
-        if (tokens) tokens[i++] = token;
-    }
-    return 0;
-}
-
-/* A key "A B C" as the tokens of k words. With add, new words enter the vocabulary. */
-static int read_tuple(struct lg_task *t, struct lg__texts *words, const struct lg__yaml *n, int k,
-                      int add, int32_t *tokens, lg_error *err)
-{
-    const char *s = n->key;
-    for (int i = 0; i < k; i++) {
-        char word[256];
-        size_t length = strcspn(s, " ");
-        if (!length || length >= sizeof word || (i < k - 1) != (s[length] == ' '))
-            return lg__yaml_fail(n, err,
-                                 "\"%.80s\" is not %d words (as k says) with single spaces between "
-                                 "them; write it so",
-                                 n->key, k);
-        memcpy(word, s, length);
-        word[length] = 0;
-        s += length + (s[length] == ' ');
-        int e = check_word(n, word, err);
-        if (e) return e;
-        tokens[i] = add ? lg__word_indexed(t, words, word, 0, err) : lg__word_find(t, words, word);
-        if (tokens[i] < 0 && add) return LG_ERROR_MEMORY;
-    }
-    return 0;
-}
-
-/* patterns: [{offsets: [0, 3], weight: 2}, ..]; *least is the length at which all fit. */
-static int read_patterns(struct planted *p, const struct lg__yaml *list, int *least, lg_error *err)
-{
-    static const char *const keys[] = {"offsets", "weight", NULL};
-    int e = lg__yaml_is(list, LG__YAML_LIST, err), i = 0;
-    if (e) return e;
-    if (!list->count)
-        return lg__yaml_fail(list, err, "patterns is empty; add {offsets: [0, ..], weight: 1}");
-    p->offset = lg__alloc((size_t)list->count * (size_t)p->k * sizeof *p->offset);
-    double *weight = lg__alloc((size_t)list->count * sizeof *weight);
-    if (!p->offset || !weight) e = no_memory(err);
-    for (const struct lg__yaml *n = list->first; n && !e; n = n->next, i++) {
-        const struct lg__yaml *offsets = NULL;
-        if ((e = lg__yaml_keys(n, keys, err)) ||
-            (e = lg__yaml_need(n, "offsets", LG__YAML_LIST, &offsets, err)))
-            break;
-        const struct lg__yaml *w = lg__yaml_get(n, "weight"), *at = offsets->first;
-        weight[i] = 1;
-        if (w && (e = lg__yaml_real(w, 1e-9, 1e9, &weight[i], err))) break;
-        if (offsets->count != p->k) {
-            e = lg__yaml_fail(offsets, err, "offsets has %d entries but k is %d; give one a member",
-                              offsets->count, p->k);
-            break;
-        }
-        int64_t before = -1, offset = 0;
-        for (int j = 0; j < p->k && !e; j++, at = at->next, before = offset) {
-            e = lg__yaml_int(at, before + 1, j ? 1 << 19 : 0, &offset, err);
-            p->offset[(size_t)i * (size_t)p->k + (size_t)j] = (int32_t)offset;
-        }
-        if (*least < (int)offset + 1) *least = (int)offset + 1;
-    }
-    if (!e) e = make_choice(&p->pattern, weight, list->count, err);
-    free(weight);
-    return e;
-}
-
-static int read_positions(struct planted *p, const struct lg__yaml *n, int *least, lg_error *err)
-{
-    static const char *const kinds[] = {"uniform", NULL}, *const keys[] = {"span", "patterns",
-                                                                           NULL};
-    int e, kind;
-    if (!n) return 0; /* uniform */
-    if (n->kind == LG__YAML_SCALAR) return lg__yaml_choice(n, kinds, &kind, err);
-    if ((e = lg__yaml_keys(n, keys, err))) return e;
-    if (n->count != 1)
-        return lg__yaml_fail(n, err, "positions has %d keys; it must be one, span or patterns",
-                             n->count);
-    if (strcmp(n->first->key, "span") == 0) {
-        int64_t span = 0;
-        p->where = SPAN;
-        e = lg__yaml_int(n->first, p->k, 1 << 20, &span, err);
-        p->span = (int)span;
-        return e;
-    }
-    p->where = PATTERNS;
-    return read_patterns(p, n->first, least, err);
-}
-
-/* planted: {A: 1, ..} or {joint: {"A A": 3, ..}}: the draw, its words, and how many tuples. */
-static int read_planted(struct lg_task *t, struct planted *p, struct lg__texts *words,
-                        const struct lg__yaml *n, lg_error *err)
-{
-    p->joint = n->count == 1 && n->first->kind == LG__YAML_MAP && !strcmp(n->first->key, "joint");
-    const struct lg__yaml *map = p->joint ? n->first : n;
-    int64_t tuples = map->count;
-    for (int j = 1; j < p->k && !p->joint && tuples <= MOST_TUPLES; j++) tuples *= map->count;
-    if (tuples > MOST_TUPLES)
-        return lg__yaml_fail(n, err,
-                             "%s with %d entries at k = %d gives more than %d tuples to label; use "
-                             "fewer words, or list fewer tuples with joint",
-                             map->key, map->count, p->k, MOST_TUPLES);
-    p->tuples = (int)tuples;
-    int e = read_weights(map, &p->draw, err), i = 0;
-    if (e) return e;
-    p->word = lg__alloc((size_t)map->count * (p->joint ? (size_t)p->k : 1) * sizeof *p->word);
-    if (!p->word) return no_memory(err);
-    if (!p->joint) return read_words(t, words, map, p->word, err);
-    for (n = map->first; n && !e; n = n->next, i += p->k)
-        e = read_tuple(t, words, n, p->k, 1, p->word + i, err);
-    return e;
-}
-
-/* Every tuple that can occur must have got its label. */
-static int check_labels(const struct lg_task *t, const struct planted *p, const char *const *texts,
-                        const struct lg__yaml *label, lg_error *err)
-{
-    int number = 0;
-    while (number < p->tuples && p->label[number] >= 0) number++;
-    if (number == p->tuples) return 0;
-    char tuple[160] = "";
-    if (p->joint) {
-        strncat(tuple, texts[number], sizeof tuple - 1);
-    } else {
-        int scale = p->tuples;
-        for (int i = 0; i < p->k; i++) {
-            scale /= p->draw.n;
-            const char *word = t->words[p->word[number / scale % p->draw.n]];
-            strncat(tuple, i ? " " : "", sizeof tuple - strlen(tuple) - 1);
-            strncat(tuple, word, sizeof tuple - strlen(tuple) - 1);
-        }
-    }
-    return lg__yaml_fail(label, err,
-                         "label has no entry for \"%s\", which planted can give; add it", tuple);
-}
-
-static int read_labels(struct lg_task *t, struct planted *p, struct lg__texts *words,
-                       const struct lg__yaml *planted, const struct lg__yaml *label, lg_error *err)
-{
-    struct lg__texts joint = {0};
-    int e = 0, places = t->shape.vocab, i = 0, drawn = p->draw.n * (p->joint ? p->k : 1);
-    const char **texts = lg__alloc((size_t)p->draw.n * sizeof *texts);
-    int32_t *place = lg__alloc((size_t)places * sizeof *place);
-    p->label = lg__alloc((size_t)p->tuples * sizeof *p->label);
-    if (!texts || !place || !p->label) e = no_memory(err);
-    for (i = 0; i < places && !e; i++) place[i] = -1;
-    for (i = 0; i < p->tuples && !e; i++) p->label[i] = -1;
-    for (i = 0; i < drawn && !e; i++) place[p->word[i]] = i;
-    const struct lg__yaml *n = p->joint ? planted->first->first : NULL;
-    for (i = 0; n && !e; n = n->next) {
-        texts[i++] = n->key;
-        e = lg__texts_add(&joint, texts, err);
-    }
-    for (n = label->first; n && !e; n = n->next) {
-        int32_t tokens[MOST_K];
-        if ((e = lg__yaml_is(n, LG__YAML_SCALAR, err)) || (e = check_word(n, n->text, err)) ||
-            (e = read_tuple(t, words, n, p->k, 0, tokens, err)))
-            break;
-        int number = 0; /* in base draw.n, if not joint */
-        for (i = 0; i < p->k && !e; i++) {
-            if (tokens[i] < 0 || tokens[i] >= places || place[tokens[i]] < 0)
-                e = lg__yaml_fail(n, err,
-                                  "word %d of \"%.80s\" is not in planted; correct it or add it "
-                                  "there",
-                                  i + 1, n->key);
-            else if (!p->joint)
-                number = number * p->draw.n + place[tokens[i]];
-        }
-        if (e) break;
-        if (p->joint) number = lg__texts_find(&joint, texts, n->key);
-        int32_t token = lg__word_indexed(t, words, n->text, 0, err);
-        if (token < 0) e = LG_ERROR_MEMORY;
-        if (number >= 0) p->label[number] = token; /* else: joint does not list this tuple */
-    }
-    if (!e) e = check_labels(t, p, texts, label, err);
-    lg__texts_free(&joint);
-    free(texts);
-    free(place);
-    return e;
-}
-
-static int read_table(struct lg_task *t, struct planted *p, struct lg__texts *words,
-                      const struct lg__yaml *root, lg_error *err)
-{
-    static const char *const keys[] = {"name",       "k",     "positions", "planted",
-                                       "background", "label", NULL};
-    const struct lg__yaml *k, *planted, *background, *label, *name;
-    int64_t members = 0;
-    int e, least;
-    if ((e = lg__yaml_keys(root, keys, err)) ||
-        (e = lg__yaml_need(root, "k", LG__YAML_SCALAR, &k, err)) ||
-        (e = lg__yaml_int(k, 1, MOST_K, &members, err)) ||
-        (e = lg__yaml_need(root, "background", LG__YAML_MAP, &background, err)) ||
-        (e = lg__yaml_need(root, "planted", LG__YAML_MAP, &planted, err)) ||
-        (e = lg__yaml_need(root, "label", LG__YAML_MAP, &label, err)))
-        return e;
-    if ((name = lg__yaml_get(root, "name")) && (e = lg__yaml_is(name, LG__YAML_SCALAR, err)))
-        return e;
-    least = p->k = (int)members;
-    if ((e = read_positions(p, lg__yaml_get(root, "positions"), &least, err)) ||
-        (e = read_weights(background, &p->background, err)) ||
-        (e = read_words(t, words, background, NULL, err)) ||
-        (e = read_planted(t, p, words, planted, err)) ||
-        (e = read_labels(t, p, words, planted, label, err)))
-        return e;
-    t->shape.length_least = least;
-    t->shape.sparsity_least = t->shape.sparsity_most = p->k;
-    t->default_sparsity_lo = t->default_sparsity_hi = p->k;
-    return 0;
-}
+#include "tasks/ensemble.h"
 
 static int open_planted(struct lg_task *t, lg_error *err)
 {
-    const char *table = t->value[0].text;
-    const char *ready = strcmp(table, "pair") == 0     ? pair_table
-                        : strcmp(table, "lookup") == 0 ? lookup_table
-                                                       : NULL;
-    lg_error why = {0};
-    struct planted *p = t->own = lg__alloc(sizeof *p);
-    if (!p) return no_memory(err);
-    struct lg__yaml *root = ready ? lg__yaml_parse(table, ready, &why) : lg__yaml_read(table, &why);
-    if (!root && why.code == LG_ERROR_SYSTEM)
-        return lg__fail(err, LG_ERROR_SYSTEM,
-                        "task planted: table %s; it must be a YAML file, or a ready table: pair or "
-                        "lookup",
-                        why.text);
-    if (!root) return lg__fail(err, why.code, "%s", why.text);
-    struct lg__texts words = {0};
-    int e = read_table(t, p, &words, root, err);
-    lg__texts_free(&words);
-    lg__yaml_free(root);
+    struct lg__ensemble *p = t->own = lg__alloc(sizeof *p);
+    if (!p) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a table; end other programs");
+    struct lg__ensemble_change change = {.k = (int)t->value[1].i};
+    int e = lg__ensemble_read(p, t, t->value[0].text, change, err);
+    t->shape.length_least = p->least;
+    t->shape.sparsity_least = t->shape.sparsity_most = p->k;
+    t->default_sparsity_lo = t->default_sparsity_hi = p->k;
     t->shape.levels = t->shape.needed = 1;
     t->shape.level[0] = "member";
+    if (p->where == LG__COLUMNS) t->shape.level[0] = "column";
     return e;
 }
 
 static void close_planted(struct lg_task *t)
 {
-    struct planted *p = t->own;
-    if (!p) return;
-    free(p->pattern.column);
-    free(p->background.column);
-    free(p->draw.column);
-    free(p->offset);
-    free(p->word);
-    free(p->label);
-}
-
-/* ---- Examples --------------------------------------------------------------------------- */
-
-/* A uniformly random k-subset of from..from+n-1, in order (Floyd): value j is new in round j, so
- * it may stand for one that was drawn before. */
-static void draw_subset(lg_rng *r, int from, int n, int k, int *place)
-{
-    for (int count = 0; count < k; count++) {
-        int last = n - k + count, value = from + (int)lg_rng_below(r, (uint32_t)last + 1);
-        for (int i = 0; i < count; i++)
-            if (place[i] == value) value = from + last;
-        int at = count;
-        for (; at > 0 && place[at - 1] > value; at--) place[at] = place[at - 1];
-        place[at] = value;
-    }
-}
-
-static void draw_places(const struct planted *p, lg_rng *r, int length, int *place)
-{
-    if (p->where == PATTERNS) {
-        const int32_t *offset = p->offset + (size_t)choose(&p->pattern, r) * (size_t)p->k;
-        int first = (int)lg_rng_below(r, (uint32_t)(length - offset[p->k - 1]));
-        for (int i = 0; i < p->k; i++) place[i] = first + offset[i];
-    } else if (p->where == SPAN && length >= p->span) {
-        place[0] = (int)lg_rng_below(r, (uint32_t)(length - p->span + 1));
-        draw_subset(r, place[0] + 1, p->span - 1, p->k - 1, place + 1);
-    } else {
-        draw_subset(r, 0, length, p->k, place);
-    }
+    if (t->own) lg__ensemble_clear(t->own);
 }
 
 static int make_planted(const struct lg_task *t, lg_rng *r, int length, int sparsity, lg_example *x,
                         lg_error *err)
 {
-    const struct planted *p = t->own;
-    int e = lg__example_room(x, length + 1, err), place[MOST_K], tuple = 0;
+    const struct lg__ensemble *p = t->own;
+    int e = lg__example_room(x, length + 1, err), place[LG__MOST_K], columns;
     (void)sparsity;
     if (e) return e;
-    draw_places(p, r, length, place);
-    for (int i = 0; i < length; i++) lg__put(x, choose(&p->background, r), 0, LG_ABSENT, LG_ABSENT);
-    if (p->joint) tuple = choose(&p->draw, r);
-    for (int j = 0; j < p->k; j++) {
-        int drawn = p->joint ? tuple * p->k + j : choose(&p->draw, r);
-        if (!p->joint) tuple = tuple * p->draw.n + drawn;
-        x->tokens[place[j]] = p->word[drawn];
-        x->labels[0][place[j]] = j + 1;
-    }
-    lg__put_answer(x, p->label[tuple], p->k + 1, LG_ABSENT, LG_ABSENT);
+    columns = p->where == LG__COLUMNS;
+    lg__ensemble_places(p, r, length, place);
+    for (int i = 0; i < length; i++)
+        lg__put(x, 0, columns ? lg__ensemble_column(p, length, i) : 0, LG_ABSENT, LG_ABSENT);
+    int tuple = lg__ensemble_fill(p, r, length, place, x->tokens);
+    for (int j = 0; j < p->k && !columns; j++) x->labels[0][place[j]] = j + 1;
+    lg__put_answer(x, p->label[tuple], columns ? 0 : p->k + 1, LG_ABSENT, LG_ABSENT);
     return 0;
 }
 
 static const lg_setting planted_settings[] = {
     {"table", "TEXT", "pair", "a ready table, pair or lookup, or a YAML file"},
+    {"k", "0..64", "0", "in place of the table's k, where the label is a rule; 0: its own"},
     {0},
 };
 
@@ -443,7 +58,8 @@ const struct lg__task_row lg__task_planted = {
              "l tokens, of which k are planted: their places, their words and the words of the\n"
              "background are random, each as the table says. y is the label of the planted words\n"
              "in order of place, predicted at xl; there is no stop token.\n"
-             "Coupling, one level: the background has label 0, the j-th planted token j, y k+1.\n"
+             "Coupling, one level: the background has label 0, the j-th planted token j, y k+1;\n"
+             "where positions is columns, the tokens of column c have c, what is left and y 0.\n"
              "\n"
              "A table is a YAML file:\n"
              "\n"
@@ -464,10 +80,23 @@ const struct lg__task_row lg__task_planted = {
              "it\n"
              "                 fits, uniformly. offsets are k rising numbers from 0 on. Lengths\n"
              "                 start where every pattern fits.\n"
+             "  columns        the text is k rows of l/k columns, one row behind the other; the\n"
+             "                 planted tokens are one of the columns, uniformly. So their "
+             "distance\n"
+             "                 grows with l. What is left behind the rows is background.\n"
              "planted may also be\n"
              "  {joint: {A A: 3, A B: 1}}    weights of whole tuples; others do not occur.\n"
              "label names a word for each tuple of planted words; each that planted can give must\n"
-             "be there (at most 1,000,000). Weights are numbers from 1e-9 to 1e9. A word has no\n"
+             "be there (at most 1,000,000). Or it is a rule on the numbers 0, 1, .. that the "
+             "words\n"
+             "of planted have in the order of the file:\n"
+             "  label: parity      `even` or `odd`, as their sum is\n"
+             "  label: majority    the word that stands there most often; of equals, the first\n"
+             "  label: lookup      y0, y1, ..: each tuple's own, read as a number, first digit "
+             "first\n"
+             "With `probabilities: yes` the weights of planted, of background and of patterns "
+             "must\n"
+             "each sum to 1. Weights are numbers from 1e-9 to 1e9. A word has no\n"
              "spaces and may be in planted, background and label at the same time. The vocabulary\n"
              "is the words of background, of planted and of label, in the order of the file.\n"
              "\n"

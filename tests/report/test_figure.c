@@ -293,7 +293,7 @@ static void the_axis_is_as_wide_as_it_must(void **state)
 {
     (void)state;
     static const double linear[] = {5, 49}, decade[] = {5, 50}, zero[] = {0, 1000},
-                        large[] = {1, 3e9}, y[] = {1, 0};
+                        large[] = {1, 3e9}, few[] = {1, 3}, y[] = {1, 0};
     lg_error err;
     gnuplot_is("/bin/cat > script; echo '<svg></svg>'");
     lg_curve c = {.name = NULL, .n = 2, .x = linear, .y = y};
@@ -311,6 +311,10 @@ static void the_axis_is_as_wide_as_it_must(void **state)
     has(text, "'5' 5 0");
     has(text, "'20' 20 0");
     has(text, "'50' 50 0");
+    c.x = few;
+    must(lg_figure_write(&f, svg, &err), &err);
+    load(in_home("script"));
+    has(text, "set xtics ('1' 1 0, '2' 2 0, '3' 3 0)"); /* whole numbers only */
     c.x = zero;
     must(lg_figure_write(&f, svg, &err), &err);
     load(in_home("script"));
@@ -645,6 +649,34 @@ static void a_caption_stands_below(void **state)
     has(text, ">documented: it's one and another");
 }
 
+/* Errors of many sizes: decades on the y axis, by gnuplot and in letters; nothing at or below 0. */
+static void y_may_be_logarithmic(void **state)
+{
+    (void)state;
+    static const double x[] = {10, 100, 1000}, y[] = {2e-5, 1e-3, 0.5}, low[] = {1e-5, 0, 0.2},
+                        high[] = {3e-5, 2e-3, 0.7}, bad[] = {1, 0, 1};
+    lg_curve c = {"grows", 3, x, y, low, high};
+    lg_figure f = {.title = "t", .curves = &c, .count = 1, .log_y = 1};
+    lg_error err = {0};
+    gnuplot_is("/bin/cat > script; echo '<svg></svg>'");
+    must(lg_figure_write(&f, svg, &err), &err);
+    load(in_home("script"));
+    has(text, "set logscale y\nset yrange [1e-5:1e0]\nset ytics ('10⁻⁵' 1e-5, '10⁻⁴' 1e-4");
+    has(text, "'1' 1)");
+    has(text, "10 2e-05 1e-05 3e-05\n");
+    has(text, "100 0.001 0.001 0.002\n"); /* a band has no end at 0 */
+    char *got = lg_figure_text(&f, 60, 13, 0, 1);
+    assert_non_null(got);
+    has(got, "1e-5 +");
+    has(got, " 0.1 +");
+    has(got, "0.5 at 1,000");
+    lacks(got, "%");
+    free(got);
+    c.y = bad;
+    assert_int_equal(lg_figure_write(&f, svg, &err), LG_ERROR_ARGUMENT);
+    has(err.text, "point 2 is x 100, y 0; on a logarithmic axis give numbers above 0");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, clear)
@@ -656,6 +688,7 @@ int main(void)
         TEST(what_cannot_be_drawn_is_refused),
         TEST(the_script_says_it_all),
         TEST(the_axis_is_as_wide_as_it_must),
+        TEST(y_may_be_logarithmic),
         TEST(a_failure_leaves_the_earlier_file),
         TEST(a_caption_stands_below),
         TEST(gnuplot_draws_svg),

@@ -113,6 +113,8 @@ void ck_draw_settings(const lg_task_info *info, lg_rng *r, struct ck_made *m)
                 hi = below(r, 2) ? 0 : 400;
             else if (!strcmp(s->name, "alphabet") && below(r, 2))
                 lo = 26 + below(r, 100); /* unique letters need some */
+            else if (!strcmp(s->name, "k"))
+                lo = 2, hi = 3; /* those of the tables whose labels are no rule */
             snprintf(value, sizeof value, "%d", spread(r, lo, hi));
         } else if (strchr(s->range, '|')) {
             draw_word(s->range, r, value, sizeof value);

@@ -7,7 +7,7 @@
 
 enum { NO = LG_ABSENT, MOST_K = 4 };
 
-enum places { ANYWHERE, SPAN_5, PATTERNS };
+enum places { ANYWHERE, SPAN_5, PATTERNS, COLUMNS };
 
 struct ensemble {
     const char *name;
@@ -36,6 +36,7 @@ static const struct ensemble ensembles[] = {
     {"lookup", 3, ANYWHERE, "abcdefgh", NULL, binary_label, NULL},
     {"span.yaml", 3, SPAN_5, "abc", "AB", count_label, NULL},
     {"patterns.yaml", 2, PATTERNS, "xyz", "AB", joint_label, joint_can},
+    {"columns.yaml", 3, COLUMNS, "ab", "AB", count_label, NULL},
 };
 
 const struct ck_file ck_planted_files[] = {
@@ -60,14 +61,25 @@ const struct ck_file ck_planted_files[] = {
                       "planted: {joint: {\"A A\": 3, \"A B\": 1}}\n"
                       "background: {x: 1, y: 1, z: 1}\n"
                       "label: {\"A A\": yes, \"A B\": no}\n"},
+    {"columns.yaml", "k: 3\n"
+                     "positions: columns\n"
+                     "probabilities: yes\n"
+                     "planted: {A: 0.5, B: 0.5}\n"
+                     "background: {a: 0.25, b: 0.75}\n"
+                     "label: parity\n"},
     {NULL, NULL},
 };
 
 static const struct ensemble *find_ensemble(const struct ck_text *t)
 {
+    static struct ensemble found;
     const char *table = ck_set(t, "table", "pair"), *slash = strrchr(table, '/');
     for (size_t i = 0; i < sizeof ensembles / sizeof *ensembles; i++)
-        if (!strcmp(ensembles[i].name, slash ? slash + 1 : table)) return &ensembles[i];
+        if (!strcmp(ensembles[i].name, slash ? slash + 1 : table)) {
+            found = ensembles[i];
+            found.k = ck_set_number(t, "k", found.k);
+            return &found;
+        }
     return NULL;
 }
 
@@ -85,6 +97,9 @@ static const char *planted_places(const struct ensemble *e, int l, const int *pl
     if (e->places == SPAN_5 && l >= 5 && spread >= 5) return "the planted tokens are too far apart";
     if (e->places == PATTERNS && spread != 3 && spread != 1)
         return "the planted tokens stand in no pattern";
+    for (int j = 0; j < k && e->places == COLUMNS; j++)
+        if (place[j] / (l / k) != j || place[j] % (l / k) != place[0])
+            return "the planted tokens are no column";
     return NULL;
 }
 
@@ -113,7 +128,7 @@ static const char *planted_prompt(const struct ck_text *t, int end, const struct
 static const char *planted_check(struct ck_text *t)
 {
     const struct ensemble *e;
-    int place[MOST_K], value[MOST_K];
+    int place[MOST_K], value[MOST_K] = {0};
     const char *wrong = planted_prompt(t, t->n - 1, &e, place, value);
     if (wrong) return wrong;
     return ck_is(t, t->n - 1, e->label(value)) ? NULL : "the answer is not the tuple's label";
@@ -122,7 +137,7 @@ static const char *planted_check(struct ck_text *t)
 static const char *planted_solve(struct ck_text *t, struct ck_words *w)
 {
     const struct ensemble *e;
-    int place[MOST_K], value[MOST_K];
+    int place[MOST_K], value[MOST_K] = {0};
     const char *wrong = planted_prompt(t, t->n, &e, place, value);
     if (!wrong) ck_say(w, e->label(value));
     return wrong;
@@ -131,20 +146,22 @@ static const char *planted_solve(struct ck_text *t, struct ck_words *w)
 static const char *planted_couple(struct ck_text *t, struct ck_coupling *c)
 {
     const struct ensemble *e;
-    int place[MOST_K], value[MOST_K];
+    int place[MOST_K], value[MOST_K] = {0};
     const char *wrong = planted_prompt(t, t->n - 1, &e, place, value);
     if (wrong) return wrong;
     c->levels = c->needed = 1;
     c->length = t->n - 1;
     c->sparsity = e->k;
+    int columns = c->length / e->k;
     c->answer = t->n - 1;
     for (int i = 0; i < t->n - 1; i++) {
         int member = 0;
         for (int j = 0; j < e->k; j++)
             if (place[j] == i) member = j + 1;
+        if (e->places == COLUMNS) member = i < columns * e->k ? i % columns + 1 : 0;
         ck_label(c, member, NO, NO);
     }
-    ck_label(c, e->k + 1, NO, NO);
+    ck_label(c, e->places == COLUMNS ? 0 : e->k + 1, NO, NO);
     return NULL;
 }
 

@@ -148,6 +148,12 @@ static const struct mistake planted_mistakes[] = {
     {planted_line, "planted: {joint: {A A: 1, A B: 1, B A: 1, B B: 1, A C: 1}}", 6,
      "no entry for \"A C\"", "add it"},
     {planted_line, "planted: {joint: {A A: 1}}", 8, "word 2 of \"A B\" is not in planted", "add"},
+    /* probabilities and rules */
+    {"name: mine", "probabilities: yes", 5, "probabilities of background sum to 1.5, not to 1",
+     "leave \"probabilities\" out"},
+    {"name: mine", "probabilities: true", 1, "probabilities is \"true\"", "one of: no, yes"},
+    {"label:\n  A A: same\n  A B: other\n  B A: other\n  B B: same\n", "label: sum\n", 6,
+     "label is \"sum\"", "one of: parity, majority, lookup"},
     /* positions */
     {uniform_line, "positions: even", 3, "positions is \"even\"", "one of: uniform"},
     {uniform_line, "positions: {spam: 3}", 3, "no key \"spam\"", "did you mean \"span\"?"},
@@ -369,6 +375,35 @@ static void count(const char *what, const char *table, int length, int k,
 
 #define PLANTED(k, positions)                                                                      \
     "k: " #k "\npositions: " positions "\nplanted: {A: 1}\nbackground: {a: 1, A: 1}\nlabel: {"
+
+/* The labels of the rules, worked out from the words A, B, C as 0, 1, 2. */
+static void rules_label_as_they_say(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"parity", "majority", "lookup"};
+    for (int rule = 0; rule < 3; rule++) {
+        char table[200], want[8];
+        snprintf(table, sizeof table,
+                 "k: 3\nplanted: {A: 1, B: 1, C: 1}\nbackground: {a: 1}\nlabel: %s\n", rules[rule]);
+        lg_task *t = open_table("planted", table);
+        lg_draw d = {.seed = 5, .stream = 1, .length_lo = 6, .length_hi = 6};
+        lg_example x;
+        lg_example_init(&x);
+        for (; d.index < 300; d.index++) {
+            ck_example(t, &d, &x);
+            struct seen v = look_at(t, &x, 3);
+            int w[3], count[3] = {0}, most = 0;
+            for (int i = 0; i < 3; i++) count[w[i] = v.word[i][0] - 'A']++;
+            for (int i = 1; i < 3; i++) most = count[i] > count[most] ? i : most;
+            if (rule == 0) snprintf(want, sizeof want, (w[0] + w[1] + w[2]) % 2 ? "odd" : "even");
+            if (rule == 1) snprintf(want, sizeof want, "%c", 'A' + most);
+            if (rule == 2) snprintf(want, sizeof want, "y%d", 9 * w[0] + 3 * w[1] + w[2]);
+            assert_string_equal(v.answer, want);
+        }
+        lg_example_clear(&x);
+        lg_task_free(t);
+    }
+}
 
 /* Members in the first 7 places, as bits, to a bin for each set of 3 of them. */
 static int three_of_seven(const struct seen *v)
@@ -735,6 +770,7 @@ int main(void)
         cmocka_unit_test(wrong_planted_tables_are_refused),
         cmocka_unit_test(wrong_machine_tables_are_refused),
         cmocka_unit_test(no_such_table),
+        cmocka_unit_test(rules_label_as_they_say),
         cmocka_unit_test(places_are_as_the_table_says),
         cmocka_unit_test(words_are_as_the_table_says),
         cmocka_unit_test(the_background_is_as_the_table_says),

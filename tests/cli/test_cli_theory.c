@@ -1,0 +1,166 @@
+/* test_cli_theory.c: `lengthen theory` as a user meets it: tables, objects and files that hold the
+ * numbers of its fits, a check that says which assumption fails by its exit code, a figure that puts
+ * the class beside a transformer, and refusals that name the place and the remedy. */
+#include "cli/running.h"
+
+static int theory(const char *arguments)
+{
+    char all[2048];
+    snprintf(all, sizeof all, "theory %s", arguments);
+    return run_program("", all, "2>&1");
+}
+
+#define ENSEMBLE(positions)                                                                        \
+    "k: 2\npositions: " positions "\nplanted: {P: 1, Q: 1}\nbackground: {a: 1, b: 1}\n"            \
+    "label: parity\n"
+
+static int make_home(void **state)
+{
+    (void)state;
+    if (new_home()) return -1;
+    return write_file("span.yaml", ENSEMBLE("{span: 5}")) ||
+           write_file("columns.yaml", ENSEMBLE("columns")) ||
+           write_file("wrong.yaml", "k: 2\nprobabilities: yes\nplanted: {P: 0.5, Q: 0.4}\n"
+                                    "background: {a: 1}\nlabel: parity\n");
+}
+
+#define QUICK " --train-lengths 8..20 --test-lengths 20,200 --seeds 2 --samples 20 --threads 2"
+
+static void a_fit_is_a_table(void **state)
+{
+    (void)state;
+    assert_int_equal(theory("fit span.yaml" QUICK), 0);
+    prints("length     error  95% from");
+    prints("Slope of log error over log length: ");
+    prints("Geometric means over 2 seeds, trained on lengths 8..20");
+    assert_int_equal(count("e-0"), 2 * 3 + 1); /* errors, their intervals, and the 5e-05 below */
+}
+
+static void a_sweep_writes_its_rows_and_what_made_them(void **state)
+{
+    (void)state;
+    char line[400];
+    int rows = 0;
+    assert_int_equal(
+        theory("sweep span.yaml" QUICK " --k 1,2 --coverage 1,0.5 --patterns --out made/here"), 0);
+    prints("k = 1, coverage 1 ");
+    prints("k = 2, coverage 0.5: not shown");
+    if (strstr(out, "k = 1, coverage 0.5")) fail_msg("one pattern cannot be half shown");
+    FILE *f = fopen(in_home("made/here/rows.csv"), "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) rows++;
+    fclose(f);
+    assert_int_equal(rows, 1 + 3 * 2 * 2);
+    assert_true(there("made/here/errors.svg"));
+    assert_int_equal(run_program("", "--version", "&& cat made/here/run.json"), 0);
+    prints("\"command\": \"lengthen theory sweep span.yaml --train-lengths 8..20");
+    prints("\"seeds\": [1, 2]");
+    prints("\"compiler\": ");
+    prints("\"date\": \"20");
+}
+
+static void objects_are_json(void **state)
+{
+    (void)state;
+    assert_int_equal(theory("sweep columns.yaml" QUICK " --coupled no,yes --json"), 0);
+    assert_int_equal(count("{\"variant\":\"by place\""), 3);
+    assert_int_equal(count("{\"variant\":\"coupled\""), 3);
+    assert_int_equal(count("\"slope\":"), 2);
+    assert_int_equal(count("\"error_not_shown\":null"), 4);
+}
+
+static void a_check_answers_by_its_code(void **state)
+{
+    (void)state;
+    assert_int_equal(theory("check span.yaml" QUICK), 0);
+    assert_int_equal(count("holds"), 6);
+    assert_int_equal(theory("check columns.yaml" QUICK " --out found"), 3);
+    assert_true(there("found/check.svg") && there("found/findings.csv") && there("found/run.json"));
+    prints("coverage           200  FAILS  training does not show the pattern of S in 100.0%");
+    prints("locality            20  FAILS");
+    prints("realizability      200  holds");
+    assert_int_equal(theory("check columns.yaml" QUICK " --coupled yes --json"), 0);
+    assert_int_equal(count("\"holds\":true"), 6);
+}
+
+static void a_bridge_draws_both(void **state)
+{
+    (void)state;
+    assert_int_equal(theory("sweep span.yaml" QUICK " --k 1,2 --out class"), 0);
+    assert_int_equal(
+        write_file("evals.csv",
+                   "method,train,length,samples,exact,mode,seed,trained_length\n"
+                   "local,task.k=1,200,100,1.0,generated,1,20\n"
+                   "local,task.k=2,20,100,1.0,generated,1,20\n"
+                   "local,task.k=2,200,100,0.5,generated,1,20\n"
+                   "local,task.k=2,200,100,0.7,generated,2,20\n"
+                   "local,task.k=2,200,100,0.1,taught,1,20\n"
+                   "local,task.k=3,20,100,0.6,generated,1,20\n" /* not learned: left out */
+                   "local,task.k=3,200,100,0.6,generated,1,20\n"
+                   "\"a \"\"b\"\", c\",task.k=2,30,100,0,generated,1,20\n"),
+        0);
+    assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200"), 0);
+    prints("Left out, not learned: transformer: local, k = 3, seed 1: 60.0% exact at 20.");
+    assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200 --json "
+                            "--plot both.svg"),
+                     0);
+    assert_int_equal(count("\"model\":\"class: local\""), 2);
+    prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0.005,");
+    prints("{\"model\":\"transformer: local\",\"k\":2,\"length\":200,\"error\":0.4,");
+    assert_int_equal(count("transformer"), 2);
+    assert_true(there("both.svg"));
+    assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 7"), 2);
+    prints("class/rows.csv has no row of length 7");
+    assert_int_equal(theory("bridge class/rows.csv --length 200"), 2);
+    prints("class/rows.csv:1: there is no column \"method\"");
+}
+
+static void wrong_uses_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *words;
+    } cases[] = {
+        {"", "fit, sweep, check or bridge?"},
+        {"swep span.yaml", "did you mean \"sweep\"?"},
+        {"fit", "which ensemble?"},
+        {"fit span.yaml columns.yaml" QUICK, "one ensemble at a time; \"columns.yaml\""},
+        {"fit span.yaml --test-lengths 20", "--train-lengths is missing"},
+        {"fit span.yaml --train-lengths 8..20", "--test-lengths is missing"},
+        {"fit span.yaml --train-lengths 20..8 --test-lengths 20", "the shorter first"},
+        {"fit span.yaml" QUICK " --k 1,2", "--k has 2 values; fit takes one, sweep takes lists"},
+        {"fit span.yaml" QUICK " --local near", "--local is \"near\"; take numbers, own or none"},
+        {"fit span.yaml" QUICK " --coverage 0", "--coverage is \"0\"; take shares above 0"},
+        {"fit span.yaml" QUICK " --scores all", "take tuples or words"},
+        {"fit span.yaml" QUICK " --window", "--window needs --offsets"},
+        {"fit span.yaml" QUICK " --seeds none", "--seeds is \"none\"; take a whole number"},
+        {"fit span.yaml" QUICK " --sigm", "\"--sigm\" is not an option"},
+        {"fit wrong.yaml" QUICK, "wrong.yaml:3: the probabilities of planted sum to 0.9, not to 1"},
+        {"fit span.yaml" QUICK " --k 9",
+         "span.yaml:2: span is \"5\"; it must be a whole number in 9"},
+        {"fit columns.yaml" QUICK " --k 9", "columns.yaml:1: k is 9, which a text of length 8"},
+        {"fit columns.yaml" QUICK " --coverage 0.5", "columns.yaml:2: a coverage of 0.5 needs"},
+        {"sweep span.yaml" QUICK " --local 1", "none of the 1 combinations can be"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = theory(cases[i].arguments);
+        if (code != 2) fail_msg("theory %s: code %d:\n%s", cases[i].arguments, code, out);
+        prints(cases[i].words);
+        prints("lengthen theory: ");
+    }
+    assert_int_equal(theory("fit none.yaml" QUICK), 1);
+    prints("none.yaml cannot be read");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fit_is_a_table),
+        cmocka_unit_test(a_sweep_writes_its_rows_and_what_made_them),
+        cmocka_unit_test(objects_are_json),
+        cmocka_unit_test(a_check_answers_by_its_code),
+        cmocka_unit_test(a_bridge_draws_both),
+        cmocka_unit_test(wrong_uses_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_home, remove_home);
+}
