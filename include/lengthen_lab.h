@@ -206,7 +206,8 @@ int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *e
 /* ---- The certificate ------------------------------------------------------------------------- */
 
 /* Told now and then, and at the end of each phase with done = all. phase: "finding contexts", by the
- * inputs that are written down, at most `all`; then "checking contexts". */
+ * inputs that are written down, at most `all`; then "checking contexts"; then "answering long inputs",
+ * by kinds of them. */
 typedef void lg_certify_progress(void *context, const char *phase, int64_t done, int64_t all);
 
 typedef struct lg_certify_options {
@@ -240,6 +241,7 @@ typedef struct lg_certificate {
     int columns, first;
     int shortest; /* 1: it fails, and no shorter input does */
     lg_confirmed confirmed;
+    char warning[512]; /* what the user should know: the newest checkpoint is damaged, ..; or "" */
 } lg_certificate;
 
 /* Proves for a run with window span, on a task that a finite machine writes, that greedy decoding is

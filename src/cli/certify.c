@@ -26,7 +26,8 @@ const char lg_cmd_certify_help[] =
     "  --json             one object\n"
     "\n"
     "Exit code 0: certified, 3: not, a context is wrong; an input that fails is shown. A wrong ID\n"
-    "may do no harm to any input that was tried: then this is said.\n"
+    "may do no harm to any input that was tried: then this is said. 3 also if an input of\n"
+    "--confirm is answered wrongly.\n"
     "\n"
     "Example:\n"
     "  lengthen certify runs/parity --confirm 1000\n";
@@ -43,7 +44,7 @@ static void progress(void *context, const char *phase, int64_t done, int64_t all
     struct request *q = context;
     if (!isatty(STDERR_FILENO)) return;
     if (done == all) fputs("\r\033[K", stderr);
-    if (done == all || lg_cli_now() - q->shown < 0.2) return;
+    if (done == all || (done && lg_cli_now() - q->shown < 0.2)) return;
     q->shown = lg_cli_now();
     fprintf(stderr, "\r\033[K%s: %lld of %lld", phase, (long long)done, (long long)all);
 }
@@ -107,8 +108,8 @@ static int read_options(struct request *q, int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
         case 'm':
             q->o.most = strtod(optarg, &end);
-            if (end == optarg || *end || !(q->o.most >= 1))
-                return lg_cli_wrong("certify", "--most-contexts is \"%s\"; take a number from 1 on",
+            if (end == optarg || *end || !(q->o.most >= 1 && q->o.most <= 1e9))
+                return lg_cli_wrong("certify", "--most-contexts is \"%s\"; take a number from 1 to 1e9",
                                     optarg);
             break;
         case 't':
@@ -149,6 +150,7 @@ int lg_cmd_certify(int argc, char **argv)
         fprintf(stderr, "lengthen certify: %s\n", err.text);
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
     }
+    if (c.warning[0]) fprintf(stderr, "lengthen certify: %s\n", c.warning);
     if (!q.json) {
         print_text(&c);
     } else if (print_json(&c)) {

@@ -59,13 +59,14 @@ static int generate(struct certifying *w, int32_t *token, int most, lg_error *er
     return e ? e : n;
 }
 
+/* As many whole words as there is room for. */
 static void put_words(const struct certifying *w, char *text, size_t size, const int32_t *token,
                       int n)
 {
     const lg_task_shape *shape = lg_task_get_shape(w->run.task);
     size_t used = 0;
     *text = 0;
-    for (int i = 0; i < n && used + 1 < size; i++)
+    for (int i = 0; i < n && used + strlen(shape->words[token[i]]) + 2 < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "",
                                  shape->words[token[i]]);
 }
@@ -148,7 +149,7 @@ static int find_input(struct certifying *w, lg_error *err)
 
 int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
 {
-    lg_error own;
+    lg_error own, warning = {0};
     struct certifying *w = calloc(1, sizeof *w);
     if (!err) err = &own;
     *c = (lg_certificate){.min_margin = INFINITY};
@@ -156,7 +157,10 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     w->o = o;
     w->c = c;
     lg_batch_init(&w->batch);
-    int e = lg__run_open_folder(&w->run, o->folder, NULL, err);
+    int e = o->confirm < 0 || o->confirm > 2000
+                ? lg__fail(err, LG_ERROR_ARGUMENT, "confirm is %d; take 0 to 2000", o->confirm)
+                : lg__run_open_folder(&w->run, o->folder, &warning, err);
+    snprintf(c->warning, sizeof c->warning, "%s", warning.text);
     if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, o->progress, o->context, err);
     if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
         e = LG_ERROR_MEMORY;
@@ -176,7 +180,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     if (!e && c->wrong) e = find_input(w, err);
     c->certified = !e && !c->wrong;
     if (c->certified && o->confirm > 0)
-        e = lg__confirm(&w->run, &w->set.columns, o->confirm, &c->confirmed, err);
+        e = lg__confirm(&w->set, &w->run, o->confirm, &c->confirmed, err);
     lg_evaluator_free(w->evaluator);
     free(w->verdict.list);
     lg_batch_clear(&w->batch);
@@ -184,6 +188,12 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     lg__run_close(&w->run);
     free(w);
     return e;
+}
+
+/* 0 if it could not be added. */
+static int add(json_t *to, const char *key, json_t *part)
+{
+    return to && part && json_object_set_new(to, key, part) == 0;
 }
 
 char *lg_certificate_json(const lg_certificate *c)
@@ -196,18 +206,17 @@ char *lg_certificate_json(const lg_certificate *c)
                             "min_margin", margin, "step", (json_int_t)c->step, "isa", lg_isa(),
                             "build", build);
     const lg_confirmed *t = &c->confirmed;
+    int whole = all != NULL;
     if (!c->certified)
-        json_object_set_new(all, "counterexample",
-                            json_pack("{s:s, s:i, s:s, s:s, s:i, s:b}", "input", c->input,
-                                      "columns", c->columns, "right", c->right, "answer",
-                                      c->answer, "first_error", c->first, "shortest",
-                                      c->shortest));
+        whole &= add(all, "counterexample",
+                     json_pack("{s:s, s:i, s:s, s:s, s:i, s:b}", "input", c->input, "columns",
+                               c->columns, "right", c->right, "answer", c->answer, "first_error",
+                               c->first, "shortest", c->shortest));
     if (t->longest)
-        json_object_set_new(all, "confirmed",
-                            json_pack("{s:i, s:i, s:i, s:i, s:i}", "random", t->random, "worst",
-                                      t->worst, "columns", t->columns, "longest", t->longest,
-                                      "wrong", t->wrong));
-    char *text = all ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+        whole &= add(all, "confirmed",
+                     json_pack("{s:i, s:i, s:i, s:i, s:i}", "random", t->random, "worst", t->worst,
+                               "columns", t->columns, "longest", t->longest, "wrong", t->wrong));
+    char *text = whole ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(all);
     return text;
 }

@@ -80,7 +80,12 @@ static int answer_worst(struct confirming *w, lg_confirmed *c, lg_error *err)
     return e;
 }
 
-int lg__confirm(const struct lg__run *r, const struct lg__columns *columns, int n, lg_confirmed *c,
+static void tell(const struct lg__contexts *set, int done)
+{
+    if (set->progress) set->progress(set->context, "answering long inputs", done, 3);
+}
+
+int lg__confirm(struct lg__contexts *set, const struct lg__run *r, int n, lg_confirmed *c,
                 lg_error *err)
 {
     struct confirming *w = lg__alloc(sizeof *w);
@@ -88,10 +93,14 @@ int lg__confirm(const struct lg__run *r, const struct lg__columns *columns, int 
     int e = w && input ? 0
                        : lg__fail(err, LG_ERROR_MEMORY, "no memory to confirm; end other programs");
     *c = (lg_confirmed){.random = n, .columns = n, .longest = LONGEST * n};
-    if (!e) *w = (struct confirming){.run = r, .columns = columns, .input = input, .n = n};
+    if (!e) *w = (struct confirming){.run = r, .columns = &set->columns, .input = input, .n = n};
+    tell(set, 0);
     if (!e) e = answer_random(r, n, n, c, err);
+    tell(set, 1);
     if (!e) e = answer_worst(w, c, err);
+    tell(set, 2);
     if (!e) e = answer_random(r, LONGEST * n, 1, c, err);
+    tell(set, 3);
     free(input);
     free(w);
     return e;

@@ -428,6 +428,13 @@ int lg__contexts_add(const struct lg__contexts *c, int i, lg_batch *b, lg_error 
     return lg_batch_add_levels(b, &s, err);
 }
 
+int lg__contexts_columns(struct lg__contexts *c, int i, lg_error *err)
+{
+    return spell(c, (struct lg__input *)c->inputs.data + at(c, i)->input, err);
+}
+
+uint64_t lg__contexts_sum(const struct lg__contexts *c) { return hash(c->keys.data, c->key_bytes); }
+
 int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err)
 {
     const struct lg__context *x = at(c, i);
@@ -464,12 +471,15 @@ int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_erro
 
 enum { ROWS = 1 << 15 }; /* of a batch */
 
-/* The lead of the right one over the best other; negative if that is ahead, 0 on a tie. */
+/* The lead of the right one over the best other; negative if that is ahead, 0 on a tie, NaN if one of
+ * them is. */
 static double margin(const float *logits, int n, int right)
 {
     double best = -INFINITY;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (isnan(logits[i])) return NAN;
         if (i != right && logits[i] > best) best = logits[i];
+    }
     return (double)logits[right] - best;
 }
 
@@ -482,7 +492,9 @@ static void judge(const struct lg__contexts *c, const lg_batch *b, const lg_eval
     for (int l = 0; l < m->levels; l++) {
         int class = b->id_targets[l][row], n = m->id_classes[l];
         if (class < 0 || !r->id_logits[l]) continue;
-        least = fmin(least, margin(r->id_logits[l] + (size_t)i * (size_t)n, n, class));
+        double lead = margin(r->id_logits[l] + (size_t)i * (size_t)n, n, class);
+        if (isnan(lead) || lead < least) least = lead;
+        if (isnan(least)) break;
     }
     if (least > 0) {
         v->margin = fmin(v->margin, least);
@@ -511,18 +523,23 @@ int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *evaluator, lg
     return e;
 }
 
+int lg__contexts_check(const struct lg__contexts *c, double most, lg_error *err)
+{
+    if (most <= 0) most = 5e7;
+    if (c->expected <= most) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "a position sees %d columns of %d inputs each, which makes %.3g inputs to try, "
+                    "over the most of %.3g; take a narrower window or fewer layers, or allow more "
+                    "(certify --most-contexts)",
+                    c->back + 1 + c->ahead, c->columns.inputs, c->expected, most);
+}
+
 int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most,
                       lg_certify_progress *progress, void *context, lg_error *err)
 {
     int e = lg__contexts_open(c, r, err);
     c->progress = progress;
     c->context = context;
-    if (most <= 0) most = 5e7;
-    if (!e && c->expected > most)
-        e = lg__fail(
-            err, LG_ERROR_ARGUMENT,
-            "a position sees %d columns of %d inputs each, which makes %.3g inputs to try, "
-            "over the most of %.3g; take a narrower window, fewer layers, or allow more",
-            c->back + 1 + c->ahead, c->columns.inputs, c->expected, most);
+    if (!e) e = lg__contexts_check(c, most, err);
     return e ? e : lg__contexts_fill(c, err);
 }

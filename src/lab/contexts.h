@@ -57,6 +57,10 @@ void lg__contexts_clear(struct lg__contexts *c);
 
 /* Adds a context to a batch as a sequence of its own, its answer the target of the last row. */
 int lg__contexts_add(const struct lg__contexts *c, int i, lg_batch *b, lg_error *err);
+/* The columns of the input in which a context was first met. */
+int lg__contexts_columns(struct lg__contexts *c, int i, lg_error *err);
+/* A sum over all of them in their order. */
+uint64_t lg__contexts_sum(const struct lg__contexts *c);
 /* The text in which a context was first met, into c->x; *row is the place that predicts. */
 int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err);
 /* The text of n columns whose inputs, as one number, are `which`, into c->x and c->text: 1, or 0 if
@@ -64,6 +68,8 @@ int lg__contexts_text(struct lg__contexts *c, int i, int *row, lg_error *err);
 int lg__contexts_write(struct lg__contexts *c, int n, int64_t which, lg_error *err);
 /* Whether a position of the text in c->text shows a context i with flag[i]: 1 or 0. */
 int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_error *err);
+/* Refused if there may be over `most` inputs (0: 5e7). */
+int lg__contexts_check(const struct lg__contexts *c, double most, lg_error *err);
 /* Opens and fills; refused if there may be over `most` inputs (0: 5e7). progress may be NULL. */
 int lg__contexts_make(struct lg__contexts *c, const struct lg__run *r, double most,
                       lg_certify_progress *progress, void *context, lg_error *err);
@@ -80,15 +86,15 @@ int lg__contexts_judge(const struct lg__contexts *c, lg_evaluator *e, lg_batch *
 /* certificates.c: says in remark if the window of a run that is opened does not show what decides an
  * answer; remark stays as it is otherwise, and where nothing can be certified. */
 void lg__certificate_warn(const struct lg__run *r, char *remark, size_t size);
-/* Whether a run that is opened could be certified; whether its folder has a
- * certificate; makes it and keeps it there, with the seconds that the run took so far. */
+/* Whether a run that is opened could be certified; whether its folder has a certificate of that run at
+ * that step, confirmed so; makes it and keeps it there, with the seconds that the run took so far. */
 int lg__certificate_possible(const struct lg__run *r, lg_error *err);
-int lg__certificate_is_there(const char *folder);
+int lg__certificate_is_there(const char *folder, int64_t step, int confirm);
 int lg__certificate_make(const char *folder, const char *store, int threads, int confirm,
                          lg_error *err);
 
 /* confirm.c: a run answers n random inputs of n columns, the dullest of n, and one of 500 n. */
-int lg__confirm(const struct lg__run *r, const struct lg__columns *columns, int n, lg_confirmed *c,
+int lg__confirm(struct lg__contexts *c, const struct lg__run *r, int n, lg_confirmed *confirmed,
                 lg_error *err);
 
 #endif

@@ -16,6 +16,8 @@ int lg__feedback_open(struct lg__feedback **f, const struct lg__run *r, int thre
     lg_batch_init(&x->batch);
     int e = lg__contexts_make(&x->set, r, 0, NULL, NULL, err);
     if (!e && !(x->evaluator = lg_evaluator_new(r->model, threads, err))) e = LG_ERROR_MEMORY;
+    if (!e && !(x->list = lg__alloc((size_t)x->set.count * sizeof *x->list)))
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
     if (e)
         lg__feedback_free(x);
     else
@@ -29,25 +31,27 @@ void lg__feedback_free(struct lg__feedback *f)
     lg__contexts_clear(&f->set);
     lg_evaluator_free(f->evaluator);
     lg_batch_clear(&f->batch);
+    free(f->list);
     free(f);
 }
 
+/* The input that is fed back is the shortest that shows a context: it must be one of those that
+ * training draws. */
 int lg__feedback_look(struct lg__feedback *f, const struct lg__run *r, lg_error *err)
 {
-    int list[LG__FEEDBACK_MOST];
-    struct lg__verdict v = {.list = list, .most = LG__FEEDBACK_MOST};
+    struct lg__verdict v = {.list = f->list, .most = f->set.count};
     int e = lg__contexts_judge(&f->set, f->evaluator, &f->batch, &v, err);
     f->wrong = v.wrong;
     f->margin = v.margin;
     f->count = 0;
-    f->longer = 0;
+    f->outside = 0;
     for (int i = 0; i < v.listed && !e; i++) {
-        int row;
-        e = lg__contexts_text(&f->set, list[i], &row, err);
-        if (!e && f->set.x.length <= r->config.length[1])
-            f->input[f->count++] = list[i];
-        else if (!e)
-            f->longer++;
+        int n = lg__contexts_columns(&f->set, f->list[i], err);
+        if (n < 0) e = n;
+        if (n < r->config.length[0] || n > r->config.length[1])
+            f->outside++;
+        else if (f->count < LG__FEEDBACK_MOST)
+            f->input[f->count++] = f->list[i];
     }
     return e;
 }
@@ -63,19 +67,24 @@ int lg__feedback_example(struct lg__feedback *f, lg_rng *r, lg_example *x, lg_er
     return 0;
 }
 
-void lg__feedback_write(const struct lg__feedback *f, char *text, size_t size)
+void lg__feedback_write(const struct lg__feedback *f, char text[LG__FEEDBACK_TEXT])
 {
-    size_t n = (size_t)snprintf(text, size, " feedback");
-    for (int i = 0; i < f->count && n + 16 < size; i++)
-        n += (size_t)snprintf(text + n, size - n, " %d", f->input[i]);
+    int n = snprintf(text, LG__FEEDBACK_TEXT, " feedback %016llx",
+                     (unsigned long long)lg__contexts_sum(&f->set));
+    for (int i = 0; i < f->count; i++)
+        n += snprintf(text + n, (size_t)(LG__FEEDBACK_TEXT - n), " %d", f->input[i]);
 }
 
 void lg__feedback_read(struct lg__feedback *f, const char *note)
 {
-    const char *at = strstr(note, " feedback");
+    const char *at = strstr(note, " feedback ");
+    unsigned long long sum = 0;
+    int skip = 0;
     char *end;
     f->count = 0;
-    for (at = at ? at + 9 : ""; f->count < LG__FEEDBACK_MOST; at = end) {
+    if (!at || sscanf(at, " feedback %llx%n", &sum, &skip) != 1) return;
+    if (sum != lg__contexts_sum(&f->set)) return;
+    for (at += skip; f->count < LG__FEEDBACK_MOST; at = end) {
         long i = strtol(at, &end, 10);
         if (end == at || i < 0 || i >= f->set.count) return;
         f->input[f->count++] = (int)i;

@@ -6,13 +6,15 @@
 #include "lab/contexts.h"
 
 enum { LG__FEEDBACK_MOST = 200 }; /* inputs that are fed back at a time */
+enum { LG__FEEDBACK_TEXT = 12 * LG__FEEDBACK_MOST + 64 }; /* letters that they take in a note */
 
 struct lg__feedback {
     struct lg__contexts set;
     lg_evaluator *evaluator;
     lg_batch batch;
     int input[LG__FEEDBACK_MOST], count; /* contexts whose inputs are fed back */
-    int64_t wrong, longer; /* contexts at the last look; those listed that need a longer input */
+    int *list;              /* [set.count] wrong contexts */
+    int64_t wrong, outside; /* at the last look; those of them that no input of training shows */
     double margin;
 };
 
@@ -26,8 +28,9 @@ int lg__feedback_look(struct lg__feedback *f, const struct lg__run *r, lg_error 
 /* One of the inputs that are fed back, by chance; count must not be 0. */
 int lg__feedback_example(struct lg__feedback *f, lg_rng *r, lg_example *x, lg_error *err);
 
-/* The inputs as text, for the checkpoint's note, and back. */
-void lg__feedback_write(const struct lg__feedback *f, char *text, size_t size);
+/* The inputs as text, for the checkpoint's note, and back. Those of another set of contexts, of a
+ * build that had them in another order, are not taken. */
+void lg__feedback_write(const struct lg__feedback *f, char text[LG__FEEDBACK_TEXT]);
 void lg__feedback_read(struct lg__feedback *f, const char *note);
 
 #endif

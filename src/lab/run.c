@@ -287,6 +287,8 @@ int lg__run_remove_folder(const char *folder, lg_error *err)
     int bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/" LG__RUN_WAITING, folder);
     if (!bad) bad = remove(path) != 0 && errno != ENOENT;
+    snprintf(path, sizeof path, "%s/" LG__RUN_CERTIFICATE, folder);
+    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/config.yaml", folder);
     if (!bad) bad = remove(path) != 0 && errno != ENOENT;
     if (bad)

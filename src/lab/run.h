@@ -17,6 +17,7 @@ enum {
 };
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
+#define LG__RUN_CERTIFICATE "certificate.json"
 enum { LG__RUN_ID = 17 };                 /* letters of a run's ID, with the 0 */
 enum { LG__RUN_KERNELS = 128 };
 

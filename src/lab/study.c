@@ -201,7 +201,7 @@ int lg__study_read(struct lg__study *s, lg_error *err)
     return e;
 }
 
-/* Every cell generated and taught, with as many samples as are asked for. */
+/* Every cell generated and taught, with as many samples as are asked for, and the certificate. */
 void lg__study_count(struct lg__study *s)
 {
     const struct lg__row *rows = lg__study_rows(s);
@@ -210,7 +210,8 @@ void lg__study_count(struct lg__study *s)
         int right = 0;
         for (; at < s->row_count && rows[at].run == i; at++)
             right += rows[at].samples == v->samples;
-        s->runs[i].done = right == 2 * v->count;
+        s->runs[i].done =
+            right == 2 * v->count && (!s->x.certify || lg__journal_certificate(s, i));
     }
 }
 

@@ -107,8 +107,9 @@ static int look_up(struct sweep *s, int i, const struct lg__run *r, lg_store *st
     int all = 0, e = lg__sweep_find(store, s->plan.runs[i].folder, &f, err);
     if (!e && f.number) t->step = f.step;
     if (!e && f.done) e = has_cells(r, store, &f, &all, err);
-    if (!e && all && (!s->o->certify || lg__certificate_is_there(s->plan.runs[i].folder)))
-        t->state = DONE;
+    if (all && s->o->certify)
+        all = lg__certificate_is_there(s->plan.runs[i].folder, f.step, s->o->certify);
+    if (!e && all) t->state = DONE;
     return e;
 }
 
@@ -277,7 +278,7 @@ static int work(const struct sweep *s, int run, struct child *c, lg_error *err)
     signal(SIGTERM, SIG_DFL); /* from here on all that was made is in the store: it may just end */
     if (!done || told_to_stop) return WAITING;
     say(c, EVALUATING, "");
-    if (s->o->certify && !lg__certificate_is_there(train.folder) &&
+    if (s->o->certify && !lg__certificate_is_there(train.folder, c->step, s->o->certify) &&
         lg__certificate_make(train.folder, train.store, s->threads, s->o->certify, err))
         return FAILED;
     return lg_run_eval(&eval, NULL, err) ? FAILED : DONE;

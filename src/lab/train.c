@@ -264,14 +264,14 @@ static int take_back(struct training *t, lg_error *err)
 /* ---- Checkpoints ------------------------------------------------------------------------------ */
 
 /* The state that is not in the parameters, as text and back; %a keeps every bit. */
-static void write_note(const struct training *t, char *note, size_t size)
+/* note has room for 200 letters, the kernels and what is fed back. */
+static void write_note(const struct training *t, char *note)
 {
-    snprintf(note, size,
+    snprintf(note, 200 + LG__RUN_KERNELS,
              "step %lld length %d sparsity %d learned %a enough %d evaluated %lld kernels %s",
              (long long)lg_trainer_steps(t->trainer), t->length, t->sparsity, t->learned, t->enough,
              (long long)t->evaluated, t->run.kernels);
-    size_t n = strlen(note);
-    if (t->feedback) lg__feedback_write(t->feedback, note + n, size - n);
+    if (t->feedback) lg__feedback_write(t->feedback, note + strlen(note));
 }
 
 static int read_note(struct training *t, const char *note, lg_error *err)
@@ -313,12 +313,12 @@ static void join_kernels(struct training *t, const char *note, lg_error *warning
 /* The rows first: a checkpoint must not know of steps that nobody has the metrics of. */
 static int save(struct training *t, lg_error *err)
 {
-    char path[4096], note[200 + LG__RUN_KERNELS];
+    char path[4096], note[200 + LG__RUN_KERNELS + LG__FEEDBACK_TEXT];
     int keep = t->run.config.keep ? t->run.config.keep : INT_MAX;
     lg_error why;
     int e = lg__run_path(path, sizeof path, t->o->folder, "checkpoint", err);
     if (!e && write_rows(t, &why)) e = put_aside(t, &why, err);
-    write_note(t, note, sizeof note);
+    write_note(t, note);
     return e ? e : lg__checkpoint_save(path, t->run.model, t->trainer, note, keep, err);
 }
 
@@ -427,10 +427,14 @@ static int certify(struct training *t, lg_error *err)
     if (!f->wrong)
         lg__fail(&t->note, 0, "step %lld: certified, all %d contexts are right", step,
                  f->set.count);
+    else if (!f->outside)
+        lg__fail(&t->note, 0, "step %lld: %lld of %d contexts are wrong", step, (long long)f->wrong,
+                 f->set.count);
     else
-        lg__fail(&t->note, 0, "step %lld: %lld of %d contexts are wrong%s", step,
-                 (long long)f->wrong, f->set.count,
-                 f->longer && !f->count ? ", and need inputs longer than those of training" : "");
+        lg__fail(&t->note, 0,
+                 "step %lld: %lld of %d contexts are wrong; %lld of these are shown by no input as "
+                 "short or as long as in training",
+                 step, (long long)f->wrong, f->set.count, (long long)f->outside);
     return 0;
 }
 
@@ -564,8 +568,7 @@ int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
     if (!e) e = take_back(t, err);
     if (!e) e = rewind_store(t, &warning, err);
     if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);
-    if (!e && !there && !t->run.remark[0])
-        lg__certificate_warn(&t->run, t->run.remark, sizeof t->run.remark);
+    if (!e && !there) lg__certificate_warn(&t->run, t->run.remark, sizeof t->run.remark);
     if (!e) {
         snprintf(t->note.text, sizeof t->note.text, "%s",
                  warning.text[0] ? warning.text : t->run.remark);
