@@ -463,6 +463,113 @@ int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *
 int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
                      int samples, int predicted, int threads, lg_score *score, lg_error *err);
 
+/* ---- Text --------------------------------------------------------------------------------- */
+
+/* A tokenizer: bytes to tokens and back (docs/TEXT.md). */
+typedef struct lg_tokenizer lg_tokenizer;
+/* Hugging Face's tokenizer.json (byte-level BPE: GPT-NeoX, OLMo, GPT-2), GPT-2's encoder.json with
+ * vocab.bpe beside it (or vocab.json with merges.txt), llama2.c's tokenizer.bin, a folder with one
+ * of these, or "bytes". */
+lg_tokenizer *lg_tokenizer_open(const char *path, lg_error *err);
+void lg_tokenizer_free(lg_tokenizer *t);
+
+typedef struct lg_tokenizer_info {
+    const char *kind;
+    int32_t vocab;      /* the highest token + 1 */
+    int32_t tokens;     /* that there are */
+    int64_t merges;     /* pairs */
+    int added;          /* tokens that are found in the text as they are */
+    int bytes;          /* of the 256, how many can be encoded alone */
+    int32_t begin, end; /* before and after each document of a corpus; LG_NONE: nothing */
+    int nfc;            /* 1: text is brought into NFC first */
+    int prefix_space;   /* 1: a space is put before the text */
+    uint64_t checksum;  /* of all that decides which tokens a text becomes */
+} lg_tokenizer_info;
+lg_tokenizer_info lg_tokenizer_get_info(const lg_tokenizer *t);
+
+/* What they point to is the tokenizer's, and lasts until its next call of the same name. Decoding
+ * what was encoded gives the same bytes, whatever they are; with nfc the normalised ones, and with a
+ * byte-level prefix_space that space too. A byte for which there is no token is refused. */
+int lg_tokenizer_encode(lg_tokenizer *t, const char *text, size_t n, const int32_t **tokens,
+                        size_t *count, lg_error *err);
+int lg_tokenizer_decode(lg_tokenizer *t, const int32_t *tokens, size_t count, const char **text,
+                        size_t *n, lg_error *err);
+/* The bytes of one token; NULL: there is no such token. */
+const char *lg_tokenizer_piece(const lg_tokenizer *t, int32_t token, size_t *n);
+
+/* A corpus: texts as documents of tokens, kept in one file that is mapped, not read. */
+typedef struct lg_corpus lg_corpus;
+
+/* How far the reading of the texts is. */
+typedef struct lg_corpus_progress {
+    double done; /* share of the files' bytes */
+    int64_t documents, bytes, tokens;
+} lg_corpus_progress;
+typedef int lg_corpus_watch(void *context, const lg_corpus_progress *p); /* 0: stop */
+
+typedef struct lg_corpus_options {
+    const char *const *paths; /* [path_count] files, folders and globs: plain text, JSON lines, and
+                                 these with .gz; none: the cache alone */
+    int path_count;
+    const char *field; /* of JSON lines: the key of the text; NULL: "text" */
+    const char *cache; /* the file of the tokens. One that is stale or cut off is made again, with a
+                           note; one of another kind is refused */
+    double test_share; /* of the documents, 0 to 1, chosen by (seed, their text) */
+    uint64_t seed;
+    lg_corpus_watch *watch; /* or NULL */
+    void *context;
+} lg_corpus_options;
+lg_corpus *lg_corpus_open(const lg_corpus_options *o, lg_tokenizer *t, lg_error *err);
+void lg_corpus_free(lg_corpus *c);
+const char *lg_corpus_note(const lg_corpus *c); /* why the cache was made again, or NULL */
+
+typedef enum { LG_CORPUS_ALL, LG_CORPUS_TRAIN, LG_CORPUS_TEST } lg_corpus_side;
+int64_t lg_corpus_documents(const lg_corpus *c, lg_corpus_side side);
+int64_t lg_corpus_tokens(const lg_corpus *c, lg_corpus_side side);
+int64_t lg_corpus_bytes(const lg_corpus *c); /* of text, of all documents */
+/* The number, among all documents, of the i-th of a side; -1: there is none. */
+int64_t lg_corpus_document(const lg_corpus *c, lg_corpus_side side, int64_t i);
+int64_t lg_corpus_length(const lg_corpus *c, int64_t document); /* in tokens, begin and end too */
+int lg_corpus_read(const lg_corpus *c, int64_t document, int64_t from, int n, int32_t *tokens,
+                   lg_error *err);
+
+/* Windows of n tokens that lie within one document; every one is as likely as every other. Several
+ * threads may draw from one object. */
+typedef struct lg_windows lg_windows;
+typedef struct lg_window {
+    int64_t document, from;
+} lg_window;
+lg_windows *lg_windows_new(const lg_corpus *c, lg_corpus_side side, int n, lg_error *err);
+void lg_windows_free(lg_windows *w);
+int64_t lg_windows_count(const lg_windows *w);
+/* The window of (seed, stream, index), n tokens; where it is goes into *at, if it is not NULL. */
+int lg_windows_draw(const lg_windows *w, uint64_t seed, uint32_t stream, uint64_t index,
+                    int32_t *tokens, lg_window *at, lg_error *err);
+
+/* Trains byte-level BPE on texts and writes a tokenizer.json; the same texts give the same file. */
+typedef struct lg_bpe_progress {
+    int merging;   /* 0: reading the texts, 1: merging */
+    double done;   /* share of that */
+    int64_t words; /* different ones so far */
+    int32_t vocab; /* tokens so far */
+} lg_bpe_progress;
+typedef int lg_bpe_watch(void *context, const lg_bpe_progress *p); /* 0: stop */
+
+typedef struct lg_bpe_options {
+    const char *const *paths; /* [path_count] as of a corpus */
+    int path_count;
+    const char *field;
+    int32_t vocab;    /* tokens to reach: the end of text, the 256 bytes, and merges */
+    const char *file; /* tokenizer.json to be written */
+    lg_bpe_watch *watch;
+    void *context;
+} lg_bpe_options;
+typedef struct lg_bpe_result {
+    int32_t vocab; /* less than asked for where no pair comes twice any more */
+    int64_t words, bytes, documents;
+} lg_bpe_result;
+int lg_bpe_train(const lg_bpe_options *o, lg_bpe_result *result, lg_error *err);
+
 /* ---- The machine ------------------------------------------------------------------ */
 
 const char *lg_version(void);

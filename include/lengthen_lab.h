@@ -471,12 +471,12 @@ char *lg_config_help(void);
 
 /* Speeds are best times of several; compare them within one run, never across runs. */
 typedef struct lg_bench_row {
-    const char *bench; /* "peak", "kernel", "task" or "step" */
-    const char *name;  /* library, kernel, task or shape */
+    const char *bench; /* "peak", "kernel", "task", "text" or "step" */
+    const char *name;  /* library, kernel, task, tokenizer or shape */
     int threads;
     double gflops;       /* step: on useful FLOPs */
-    double gbytes;       /* kernel: GB/s read and written, counting each operand once */
-    double tokens_per_s; /* step, task */
+    double gbytes;       /* kernel: GB/s read and written, counting each operand once; text: read */
+    double tokens_per_s; /* step, task, text */
     double step_ms;      /* step */
     double peak;         /* step: GFLOPS of the best library, the larger of before and after */
     double peak_share;   /* step: gflops / peak */
@@ -494,6 +494,9 @@ typedef struct lg_bench_options {
     const char *shape;        /* only the step shapes whose name has this in it; NULL: all */
     const char *torch_script; /* bench/torch_step.py: measure PyTorch in turn; NULL: do not */
     const char *torch_python; /* the Python that has torch */
+    const char *tokenizer;    /* text: NULL: one that is learned from the text */
+    const char *text; /* text: a file or folder, of which at most 64 MB are read; NULL: words
+                                 made up */
 } lg_bench_options;
 
 lg_bench_options lg_bench_options_default(void);
@@ -510,6 +513,8 @@ int lg_bench_kernels(const lg_bench_options *o, lg_bench_report *report, void *c
  * nearest to it, on one core. */
 int lg_bench_tasks(const lg_bench_options *o, lg_bench_report *report, void *context,
                    lg_error *err);
+/* Encoding text to tokens, on one core, by the time that the core worked on it. */
+int lg_bench_text(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
 /* The whole training step. Useful FLOPs are 6 x weights of each matmul x rows that it is
  * needed for, + 12 x head width x heads x visible pairs x layers, and nothing else. A
  * measurement whose peaks before and after differ by over 10% is void and repeated; after

@@ -1,4 +1,4 @@
-/* bench.c: `lengthen bench`, this machine's peak, each kernel, the generators, the whole step. */
+/* bench.c: `lengthen bench`, this machine's peak, each kernel, the generators, text, the whole step. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,22 +6,25 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "lengthen_lab.h"
+#include "cli/show.h"
 
 const char lg_cmd_bench_help[] =
     "Usage: lengthen bench [OPTIONS]\n"
     "\n"
     "Measures this machine's matrix-multiply peak (the best of the libraries that are\n"
-    "installed, and our own), each kernel, the making of examples of each task, and whole\n"
-    "training steps as tokens a second and as a share of that peak, counting useful FLOPs only.\n"
+    "installed, and our own), each kernel, the making of examples of each task, the encoding of\n"
+    "text, and whole training steps as tokens a second and as a share of that peak, counting\n"
+    "useful FLOPs only.\n"
     "\n"
-    "  --only PART              peak, kernel, task or step (the default is all four)\n"
+    "  --only PART              peak, kernel, task, text or step (the default is all five)\n"
     "  --shape TEXT             only the step, and of its shapes those with TEXT in their\n"
     "                           name (w256-l4)\n"
     "  --against torch          the same step in PyTorch, in turn in the same run: without\n"
     "                           any setting (torch), with this CPU's kernels on all cores\n"
     "                           (cpu), and the fastest of all ways we know (tuned)\n"
     "  --python FILE            the Python that has torch (/usr/bin/python3)\n"
+    "  --tokenizer FILE         what encodes the text (byte-level BPE learned from it)\n"
+    "  --text FILE              the text to encode, a file or folder (words made up)\n"
     "  --threads N              all cores by default\n"
     "  --seconds S              for each measurement (1)\n"
     "  --json                   one object a line\n"
@@ -40,6 +43,12 @@ static void print_json(const lg_bench_row *r)
     if (strcmp(r->bench, "task") == 0) {
         printf("{\"bench\":\"task\",\"name\":\"%s\",\"tokens_per_s\":%.0f}\n", r->name,
                r->tokens_per_s);
+        return;
+    }
+    if (strcmp(r->bench, "text") == 0) {
+        printf("{\"bench\":\"text\",\"name\":");
+        lg_cli_json(stdout, r->name);
+        printf(",\"mbytes_per_s\":%.1f,\"tokens_per_s\":%.0f}\n", 1e3 * r->gbytes, r->tokens_per_s);
         return;
     }
     printf("{\"bench\":\"%s\",\"%s\":\"%s\",\"threads\":%d,\"gflops\":%.2f", r->bench,
@@ -67,6 +76,8 @@ static void print_head(const lg_bench_row *r)
                12 - (int)strlen(lg_isa()), "");
     else if (strcmp(r->bench, "task") == 0)
         printf("\nmaking examples (one core)  million tokens/s\n");
+    else if (strcmp(r->bench, "text") == 0)
+        printf("\nencoding text (one core)    million tokens/s       MB/s\n");
     else
         printf("\ntraining step              tokens/s      ms  GFLOPS  of peak%s\n",
                r->torch > 0 ? "   torch     cpu   tuned  ours/torch    /cpu  /tuned" : "");
@@ -88,6 +99,8 @@ static void print_row(void *context, const lg_bench_row *r)
         printf("%-27s %15.1f %10.1f\n", r->name, r->gflops, r->gbytes);
     else if (strcmp(r->bench, "task") == 0)
         printf("%-27s %16.1f\n", r->name, 1e-6 * r->tokens_per_s);
+    else if (strcmp(r->bench, "text") == 0)
+        printf("%-27s %16.1f %10.1f\n", r->name, 1e-6 * r->tokens_per_s, 1e3 * r->gbytes);
     else {
         printf("%-25s %9.0f %7.1f %7.1f %7.1f%%", r->name, r->tokens_per_s, r->step_ms, r->gflops,
                100 * r->peak_share);
@@ -126,12 +139,14 @@ static int number(const char *text, double least, double most, double *to)
 
 int lg_cmd_bench(int argc, char **argv)
 {
-    enum { ONLY = 1, SHAPE, AGAINST, PYTHON, THREADS, SECONDS, JSON };
+    enum { ONLY = 1, SHAPE, AGAINST, PYTHON, TOKENIZER, TEXT, THREADS, SECONDS, JSON };
     static const struct option known[] = {
         {"only", required_argument, NULL, ONLY},
         {"shape", required_argument, NULL, SHAPE},
         {"against", required_argument, NULL, AGAINST},
         {"python", required_argument, NULL, PYTHON},
+        {"tokenizer", required_argument, NULL, TOKENIZER},
+        {"text", required_argument, NULL, TEXT},
         {"threads", required_argument, NULL, THREADS},
         {"seconds", required_argument, NULL, SECONDS},
         {"json", no_argument, NULL, JSON},
@@ -149,9 +164,9 @@ int lg_cmd_bench(int argc, char **argv)
         case ONLY:
             only = optarg;
             if (strcmp(only, "peak") && strcmp(only, "kernel") && strcmp(only, "task") &&
-                strcmp(only, "step"))
-                return lg_cli_wrong("bench", "--only is \"%s\"; take peak, kernel, task or step",
-                                    only);
+                strcmp(only, "text") && strcmp(only, "step"))
+                return lg_cli_wrong(
+                    "bench", "--only is \"%s\"; take peak, kernel, task, text or step", only);
             break;
         case SHAPE: o.shape = optarg; break;
         case AGAINST:
@@ -160,6 +175,8 @@ int lg_cmd_bench(int argc, char **argv)
             o.torch_script = script;
             break;
         case PYTHON: o.torch_python = optarg; break;
+        case TOKENIZER: o.tokenizer = optarg; break;
+        case TEXT: o.text = optarg; break;
         case THREADS:
             if (!number(optarg, 1, 1024, &value))
                 return lg_cli_wrong("bench", "--threads is \"%s\"; take 1 to 1024", optarg);
@@ -180,6 +197,9 @@ int lg_cmd_bench(int argc, char **argv)
     if (o.shape && only && strcmp(only, "step"))
         return lg_cli_wrong("bench", "--shape \"%s\" is for steps, but --only is %s", o.shape,
                             only);
+    if ((o.tokenizer || o.text) && (o.shape || (only && strcmp(only, "text"))))
+        return lg_cli_wrong("bench", "--tokenizer and --text are for --only text");
+    if (o.tokenizer || o.text) only = "text";
     if (o.shape) only = "step"; /* a shape that is not there is then refused before any work */
     if (o.torch_script) {
         if (!find_script(script, sizeof script))
@@ -195,6 +215,7 @@ int lg_cmd_bench(int argc, char **argv)
     if (!code && (!only || !strcmp(only, "kernel")))
         code = lg_bench_kernels(&o, print_row, &out, &err);
     if (!code && (!only || !strcmp(only, "task"))) code = lg_bench_tasks(&o, print_row, &out, &err);
+    if (!code && (!only || !strcmp(only, "text"))) code = lg_bench_text(&o, print_row, &out, &err);
     if (!code && (!only || !strcmp(only, "step"))) code = lg_bench_step(&o, print_row, &out, &err);
     if (!code) return LG_EXIT_DONE;
     fprintf(stderr, "lengthen bench: %s\n", err.text);

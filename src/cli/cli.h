@@ -26,6 +26,7 @@ int lg_cmd_runs(int argc, char **argv);
 int lg_cmd_sample(int argc, char **argv);
 int lg_cmd_sweep(int argc, char **argv);
 int lg_cmd_tasks(int argc, char **argv);
+int lg_cmd_tokenizer(int argc, char **argv);
 int lg_cmd_train(int argc, char **argv);
 int lg_cmd_try(int argc, char **argv);
 
@@ -41,6 +42,7 @@ extern const char lg_cmd_runs_help[];
 extern const char lg_cmd_sample_help[];
 extern const char lg_cmd_sweep_help[];
 extern const char lg_cmd_tasks_help[];
+extern const char lg_cmd_tokenizer_help[];
 extern const char lg_cmd_train_help[];
 extern const char lg_cmd_try_help[];
 

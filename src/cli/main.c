@@ -30,6 +30,8 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_sample},
     {LG_CLI_LOOK, "positions", "the position IDs and encodings, with their formulas",
      lg_cmd_positions_help, lg_cmd_positions},
+    {LG_CLI_LOOK, "tokenizer", "text to tokens and back; learn them from your own text",
+     lg_cmd_tokenizer_help, lg_cmd_tokenizer},
     {LG_CLI_MEASURE, "certify", "prove a run right at every length, or show where it fails",
      lg_cmd_certify_help, lg_cmd_certify},
     {LG_CLI_MEASURE, "bench", "measure this machine, each kernel and the whole step",
