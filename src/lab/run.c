@@ -18,6 +18,7 @@
 #include "engine/kernels.h"
 #include "lab/checkpoint.h"
 #include "lab/store.h"
+#include "lab/texts.h"
 
 int lg__run_path(char *path, size_t size, const char *folder, const char *name, lg_error *err)
 {
@@ -141,10 +142,17 @@ static int check_same(struct lg__run *r, const char *folder, const char *path, l
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
     else if (strcmp(was, text) != 0) {
         first_difference(text, was, line, sizeof line);
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s is a run of another config: there it says \"%s\"; resume it with that "
-                     "one, or take another folder (--out)",
-                     folder, line);
+        if (strncmp(line, "  checksum: ", 12) == 0)
+            e = lg__fail(err, LG_ERROR_ARGUMENT,
+                         "the texts or the tokenizer of %s have changed since the run was made: "
+                         "there it says \"%s\"; bring them back, or train anew in another folder "
+                         "(--out)",
+                         folder, line + 2);
+        else
+            e = lg__fail(err, LG_ERROR_ARGUMENT,
+                         "%s is a run of another config: there it says \"%s\"; resume it with that "
+                         "one, or take another folder (--out)",
+                         folder, line);
     }
     free(text);
     free(was);
@@ -304,6 +312,7 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
     int e = lg__config_read(&r->config, config, sets, count, err);
     if (!e)
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
+    if (!e && lg__is_text(r->task)) e = lg__text_record(&r->config, r->task, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
     lg__run_kernels(r->kernels);

@@ -91,7 +91,7 @@ lg_task *lg_task_new(const char *name, const char *const *settings, int count, l
     t->shape.stop = LG_NONE;
     t->shape.length_least = 1;
     t->shape.length_most = 1 << 20;
-    if (row->argument && !*argument) {
+    if (row->argument == LG__ARGUMENT_MUST && !*argument) {
         lg__fail(err, LG_ERROR_ARGUMENT, "%s needs to know what to read: write %s:%s", who,
                  row->info.name, strcmp(row->info.name, "exec") == 0 ? "COMMAND" : "FILE");
     } else if (!lg__settings_read(t->value, row->info.settings, (const char *const *)t->setting,

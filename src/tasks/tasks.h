@@ -26,7 +26,8 @@ struct lg__columns {
 
 struct lg__task_row {
     lg_task_info info;
-    int argument; /* 1: the name goes on, as in jsonl:FILE; the rest is t->argument */
+    /* Whether the name goes on, as in jsonl:FILE; the rest is t->argument. */
+    enum { LG__ARGUMENT_NONE, LG__ARGUMENT_MUST, LG__ARGUMENT_MAY } argument;
     /* Reads t->value, fills t->shape and, if it needs more, t->own. What it allocates it frees in
      * close, which is called after a failed open too. */
     int (*open)(struct lg_task *t, lg_error *err);
