@@ -108,6 +108,49 @@ typedef struct lg_eval_options {
  * length) are left out. */
 int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err);
 
+/* ---- Loss by position ---------------------------------------------------------------------- */
+
+/* A run of the task text: its loss on documents that it was not trained on. */
+typedef struct lg_text_mean {
+    double value, low, high; /* nats a token: the mean over documents, and its 95% interval (of one
+                                document: NaN) */
+} lg_text_mean;
+
+/* The predictions at some positions; a prediction at position p has p tokens before it. */
+typedef struct lg_text_row {
+    int64_t step;           /* of the weights */
+    int length;             /* the first so many positions of each document */
+    int low, high;          /* of those, these */
+    int context;            /* of sliding predictions */
+    int documents;          /* that were read */
+    int64_t there;          /* that are as long */
+    lg_text_mean truncated; /* with all tokens before them */
+    lg_text_mean sliding;   /* with the last `context` alone: truncated - excess */
+    lg_text_mean excess; /* what the model loses by seeing more than `context` tokens, at up to 16
+                               of the places */
+    int trained_least, trained_length;
+} lg_text_row;
+typedef void lg_text_told(void *context, const lg_text_row *r);
+
+typedef struct lg_text_eval_options {
+    const char *folder;
+    const char *texts;  /* others than those that were held out: files, folders and globs, commas
+                           between them; NULL: none */
+    const char *field;  /* of JSON lines among them; NULL: "text" */
+    const int *lengths; /* NULL: those of the config; without a document that long they are left
+                           out */
+    int length_count;
+    int context;   /* 0: the longest of training */
+    int documents; /* at most, drawn; 0: eval.samples of the config */
+    int threads;   /* 0: all cores */
+    lg_text_told *told;
+    void *of;                 /* its context */
+    const volatile int *stop; /* not 0: no further documents; or NULL */
+} lg_text_eval_options;
+/* Tells the rows of each length as it is done. They do not go into a store. */
+int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err);
+int lg_run_is_text(const char *folder); /* 1: it holds a run of the task text */
+
 /* ---- Probing ------------------------------------------------------------------------------- */
 
 /* How many earlier tokens a prediction of a run depends on. A token is left out of the input of
@@ -221,9 +264,10 @@ typedef struct lg_certify_options {
 
 /* Inputs that a certified run answered; none is wrong if the proof is one. */
 typedef struct lg_confirmed {
-    int random, worst, columns; /* random ones, and such of equal columns, each of so many columns */
-    int longest;                /* columns of one more random input; 0: nothing was tried */
-    int wrong;                  /* of all */
+    int random, worst,
+        columns; /* random ones, and such of equal columns, each of so many columns */
+    int longest; /* columns of one more random input; 0: nothing was tried */
+    int wrong;   /* of all */
 } lg_confirmed;
 
 typedef struct lg_certificate {
@@ -440,7 +484,8 @@ int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error
 typedef struct lg_curve {
     const char *name;
     int n;
-    const double *x, *y;      /* y is a share, 0 to 1 */
+    const double *x, *y;      /* y is a share, 0 to 1; with log_y a number above 0, with y_low
+                                 and y_high any */
     const double *low, *high; /* a band around y; NULL: none */
 } lg_curve;
 
@@ -450,6 +495,8 @@ typedef struct lg_figure {
     int count;
     double trained_low, trained_high; /* of x, shaded; both 0: not shown */
     const char *caption;              /* a sentence or two below it; NULL: none */
+    int log_y;                        /* 1: the y axis is logarithmic, from decade to decade */
+    double y_low, y_high;             /* else: of the y axis; both 0: it has percent, 0 to 100 */
 } lg_figure;
 
 /* Whether such a figure could be written (its ending is .svg or .png, gnuplot is installed, the

@@ -286,14 +286,7 @@ static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
     if (e) return e;
     lg_rng_init(&r, d->seed, d->stream + 0x54455854u, d->index);
     int length = d->length_lo + (int)lg_rng_below(&r, (uint32_t)(d->length_hi - d->length_lo + 1));
-    lg__example_begin(x, length, 0);
-    x->n = length + 1;
-    x->answer = 1;
-    for (int i = 0; i < x->n; i++) {
-        x->loss[i] = i > 0;
-        for (int l = 0; l < LG_LEVELS; l++) x->labels[l][i] = LG_ABSENT;
-    }
-    return 0;
+    return lg__example_fill(x, x->tokens, length + 1, err);
 }
 
 /* ---- For the lab ------------------------------------------------------------------------------ */

@@ -38,6 +38,8 @@ struct drawing {
     int log;
     double least, most; /* x, of the points and the training range */
     double lo, hi;      /* of the axis, with a margin */
+    int whole;          /* all x are whole numbers: so are those on the axis */
+    int low, high;      /* of a logarithmic y axis: powers of ten */
 };
 
 /* ---- The figure ---------------------------------------------------------------------------- */
@@ -48,17 +50,27 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-static int take_curve(const lg_curve *c, struct point *to, lg_error *err)
+/* Whether y is any number, on an axis whose ends are given. */
+static int numbers(const lg_figure *f) { return !f->log_y && f->y_high > f->y_low; }
+
+static int take_curve(const lg_figure *f, const lg_curve *c, struct point *to, lg_error *err)
 {
-    int band = c->low && c->high;
+    int band = c->low && c->high, log_y = f->log_y;
     for (int i = 0; i < c->n; i++) {
         struct point p = {.x = c->x[i], .y = c->y[i], .low = c->y[i], .high = c->y[i]};
-        if (!isfinite(p.x) || !(p.y >= 0 && p.y <= 1))
+        if (log_y && isfinite(p.x) && !(p.y > 0 && isfinite(p.y)))
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "curve \"%.60s\": point %d is x %g, y %g; on a logarithmic axis give "
+                            "numbers above 0",
+                            c->name ? c->name : "", i + 1, p.x, p.y);
+        int share = !log_y && !numbers(f);
+        if (!isfinite(p.x) || !isfinite(p.y) || (share && !(p.y >= 0 && p.y <= 1)))
             return lg__fail(err, LG_ERROR_ARGUMENT,
                             "curve \"%.60s\": point %d is x %g, y %g; give numbers, y from 0 to 1",
                             c->name ? c->name : "", i + 1, p.x, p.y);
         if (band && !isnan(c->low[i])) p.low = c->low[i];
         if (band && !isnan(c->high[i])) p.high = c->high[i];
+        if (log_y && !(p.low > 0)) p.low = p.y;
         to[i] = p;
     }
     if (c->n > 0) qsort(to, (size_t)c->n, sizeof *to, by_x);
@@ -76,6 +88,15 @@ static void set_axis(struct drawing *d, int n)
         hi = fmax(hi, d->points[i].x);
     }
     d->log = lo > 0 && hi / lo >= 10;
+    d->whole = 1;
+    for (int i = 0; i < n; i++) d->whole &= d->points[i].x == floor(d->points[i].x);
+    for (int i = 0; i < n && f->log_y; i++) {
+        int low = (int)floor(log10(d->points[i].low) + 1e-9);
+        int high = (int)ceil(log10(d->points[i].high) - 1e-9);
+        d->low = i && d->low < low ? d->low : low;
+        d->high = i && d->high > high ? d->high : high;
+    }
+    d->high += d->high == d->low;
     if (trained(f)) {
         hi = fmax(hi, f->trained_high);
         if (!d->log || f->trained_low > 0) lo = fmin(lo, f->trained_low);
@@ -103,7 +124,7 @@ static int prepare(struct drawing *d, lg_error *err)
         return lg__fail(err, LG_ERROR_MEMORY, "no memory for %d points; end other programs", n);
     struct point *to = d->points;
     for (int i = 0; i < f->count; i++) {
-        int e = take_curve(&f->curves[i], to, err);
+        int e = take_curve(f, &f->curves[i], to, err);
         if (e) return e;
         to += f->curves[i].n > 0 ? f->curves[i].n : 0;
     }
@@ -185,6 +206,23 @@ static void number(char *text, size_t size, double x)
     }
 }
 
+/* The powers of ten on a logarithmic y axis, at most ten of them with a label. */
+static void y_ticks(FILE *s, const struct drawing *d)
+{
+    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    int every = 1 + (d->high - d->low) / 10;
+    fprintf(s, "set logscale y\nset yrange [1e%d:1e%d]\nset ytics (", d->low, d->high);
+    for (int k = d->low; k <= d->high; k += every) {
+        int a = abs(k);
+        if (k == 0)
+            fprintf(s, "'1' 1");
+        else
+            fprintf(s, "'10%s%s%s' 1e%d", k < 0 ? "⁻" : "", a > 9 ? raised[a / 10 % 10] : "",
+                    raised[a % 10], k);
+        fputs(k + every <= d->high ? ", " : ")\n", s);
+    }
+}
+
 /* Level 0: with a label; 1: a small tick without. */
 static void tick(FILE *s, const struct drawing *d, double x, int level, int *count)
 {
@@ -213,6 +251,7 @@ static void ticks(FILE *s, const struct drawing *d)
         int i = 0;
         while (i < 3 && (d->hi - d->lo) / (factor[i] * step) > 10) i++;
         step *= factor[i];
+        if (d->whole && step < 1) step = 1;
         double first = ceil(d->lo / step);
         for (int j = 0; j < 20 && (first + j) * step <= d->hi; j++)
             tick(s, d, (first + j) * step, 0, &count);
@@ -324,21 +363,26 @@ static void axes(FILE *s, const struct drawing *d)
     fprintf(s, "\n%sset xrange [%.15g:%.15g]\n", d->log ? "set logscale x\n" : "", d->lo, d->hi);
     ticks(s, d);
     shade(s, d);
-    fputs("set yrange [-4:104]\n"
-          "set ytics 0,20,100 format '%.0f'\n"
-          "set tics nomirror out textcolor rgb '#333333'\n"
+    if (d->f->log_y)
+        y_ticks(s, d);
+    else if (numbers(d->f))
+        fprintf(s, "set yrange [%.15g:%.15g]\nset ytics autofreq format '%%g'\n", d->f->y_low,
+                d->f->y_high);
+    else
+        fputs("set yrange [-4:104]\nset ytics 0,20,100 format '%.0f'\n", s);
+    fputs("set tics nomirror out textcolor rgb '#333333'\n"
           "set xtics offset 0,0.2\n"
           "set border 3 linecolor rgb '#777777'\n"
           "set grid noxtics ytics back linetype 1 linewidth 1 linecolor rgb '#d9d9d9'\n",
           s);
 }
 
-static void block(FILE *s, int curve, const struct point *p, int n)
+static void block(FILE *s, int curve, const struct point *p, int n, double unit)
 {
     fprintf(s, "$curve%d << EOD\n", curve);
     for (int i = 0; i < n; i++)
-        fprintf(s, "%.15g %.15g %.15g %.15g\n", p[i].x, 100 * p[i].y, 100 * p[i].low,
-                100 * p[i].high);
+        fprintf(s, "%.15g %.15g %.15g %.15g\n", p[i].x, unit * p[i].y, unit * p[i].low,
+                unit * p[i].high);
     fputs("EOD\n", s);
 }
 
@@ -353,7 +397,7 @@ static void curves(FILE *s, const struct drawing *d)
     const char *between = "plot ";
     for (int i = 0, at = 0; i < f->count; i++) {
         if (f->curves[i].n < 1) continue;
-        block(s, i, d->points + at, f->curves[i].n);
+        block(s, i, d->points + at, f->curves[i].n, f->log_y || numbers(f) ? 1 : 100);
         at += f->curves[i].n;
     }
     for (int i = 0; i < f->count; i++) {

@@ -24,6 +24,9 @@ struct plot {
     int title, y_label, x_label, legend; /* lines for each */
     int log, empty;
     double least, most; /* x */
+    int low, high;      /* of a logarithmic y axis: powers of ten */
+    int numbers;        /* y is any number, on an axis whose ends are given */
+    char label[5][16];  /* of that axis, from above */
 };
 
 /* ---- Letters -------------------------------------------------------------------------------- */
@@ -122,6 +125,31 @@ static void percent(char text[16], double y)
 
 static int is_point(const lg_curve *c, int i) { return isfinite(c->x[i]) && isfinite(c->y[i]); }
 
+/* The decades that hold y; what is not above 0 is put at their foot. */
+static void set_decades(struct plot *p)
+{
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < p->f->count && p->f->log_y; i++)
+        for (int j = 0; j < p->f->curves[i].n; j++) {
+            double y = p->f->curves[i].y[j];
+            if (!is_point(&p->f->curves[i], j) || !(y > 0)) continue;
+            least = fmin(least, y);
+            most = fmax(most, y);
+        }
+    p->low = most > 0 ? (int)floor(log10(least) + 1e-9) : -1;
+    p->high = most > 0 ? (int)ceil(log10(most) - 1e-9) : 0;
+    p->high += p->high == p->low;
+}
+
+static void set_numbers(struct plot *p)
+{
+    const lg_figure *f = p->f;
+    p->numbers = !f->log_y && f->y_high > f->y_low;
+    for (int i = 0; i < 5 && p->numbers; i++)
+        snprintf(p->label[i], sizeof p->label[i], "%4.3g",
+                 f->y_high - (f->y_high - f->y_low) * i / 4);
+}
+
 static int trained(const lg_figure *f)
 {
     return isfinite(f->trained_low) && isfinite(f->trained_high) &&
@@ -159,6 +187,8 @@ static int column(const struct plot *p, double x)
 
 static int row(const struct plot *p, double y)
 {
+    if (p->f->log_y) y = y > 0 ? (log10(y) - p->low) / (p->high - p->low) : 0;
+    if (p->numbers) y = (y - p->f->y_low) / (p->f->y_high - p->f->y_low);
     return (int)lround((1 - fmin(fmax(y, 0), 1)) * (p->rows - 1));
 }
 
@@ -256,9 +286,14 @@ static void use_colour(const struct plot *p, int owner, int *now)
 static const char *row_label(const struct plot *p, int r)
 {
     static const char *const label[] = {"100%", " 75%", " 50%", " 25%", "  0%"};
+    static const char *const power[] = {"1e-9", "1e-8", "1e-7", "1e-6", "1e-5",
+                                        "1e-4", "1e-3", "1e-2", " 0.1", "   1"};
     int every = p->rows >= 9 ? 1 : 2;
+    for (int k = p->high; k >= p->low && p->f->log_y; k--)
+        if (row(p, pow(10, k)) == r) return k >= -9 && k <= 0 ? power[k + 9] : NULL;
+    if (p->f->log_y) return NULL;
     for (int i = 0; i < 5; i += every)
-        if (row(p, 1 - i / 4.0) == r) return label[i];
+        if ((int)lround(i / 4.0 * (p->rows - 1)) == r) return p->numbers ? p->label[i] : label[i];
     return NULL;
 }
 
@@ -354,7 +389,12 @@ static int last_value(const struct plot *p, int curve, char text[TEXT])
     for (int j = 0; j < c->n; j++)
         if (is_point(c, j) && (last < 0 || c->x[j] >= c->x[last])) last = j;
     if (last < 0) return snprintf(text, TEXT, "no points");
-    percent(share, c->y[last]);
+    if (p->f->log_y)
+        snprintf(share, sizeof share, "%.2g", c->y[last]);
+    else if (p->numbers)
+        snprintf(share, sizeof share, "%.4g", c->y[last]);
+    else
+        percent(share, c->y[last]);
     number(x, c->x[last]);
     n = snprintf(text, TEXT, "%6s at %s", share, x);
     if (by < 0 || p->width < ROOMY) return n;
@@ -432,6 +472,8 @@ char *lg_figure_text(const lg_figure *f, int width, int height, int colour, int 
     p.width = between(width, LEAST_WIDE, MOST_WIDE);
     p.columns = p.width - LEFT;
     set_axis(&p);
+    set_decades(&p);
+    set_numbers(&p);
     share_lines(&p, between(height, LEAST_HIGH, MOST_HIGH));
     int n = p.rows * p.columns;
     p.cells = lg__alloc((size_t)n * sizeof *p.cells);

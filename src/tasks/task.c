@@ -209,6 +209,21 @@ int lg__example_room(lg_example *x, int n, lg_error *err)
     return 0;
 }
 
+int lg__example_fill(lg_example *x, const int32_t *tokens, int n, lg_error *err)
+{
+    int e = lg__example_room(x, n, err);
+    if (e) return e;
+    lg__example_begin(x, n - 1, 0);
+    memmove(x->tokens, tokens, (size_t)n * sizeof *tokens);
+    x->n = n;
+    x->answer = 1;
+    for (int i = 0; i < n; i++) {
+        x->loss[i] = i > 0;
+        for (int l = 0; l < LG_LEVELS; l++) x->labels[l][i] = LG_ABSENT;
+    }
+    return 0;
+}
+
 static int check_range(const struct lg_task *t, const char *what, int lo, int hi, int least,
                        int most, const char *unit, lg_error *err)
 {

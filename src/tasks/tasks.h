@@ -92,6 +92,9 @@ static inline void lg__example_begin(lg_example *x, int length, int sparsity)
     x->sparsity = sparsity;
 }
 
+/* An example of these tokens, without labels: all but the first are to be predicted. */
+int lg__example_fill(lg_example *x, const int32_t *tokens, int n, lg_error *err);
+
 /* Makes room for n tokens in all, so that lg__put cannot fail. */
 int lg__example_room(lg_example *x, int n, lg_error *err);
 
