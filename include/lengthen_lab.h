@@ -246,6 +246,25 @@ typedef struct lg_generate_options {
  * end of the right answer have the ID of its last one. */
 int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *err);
 
+/* A run of texts goes on with a prompt. */
+typedef void lg_text_bytes(void *context, const char *bytes, size_t n);
+typedef struct lg_text_generate_options {
+    const char *folder;
+    const char *prompt;  /* NULL or "": a document from its beginning */
+    int most;            /* tokens to be generated, 1 or more */
+    double temperature;  /* 0: the likeliest token */
+    int64_t seed;        /* of sampling; -1: the run's */
+    lg_text_bytes *told; /* the text as it comes, the prompt first; or NULL */
+    void *of;            /* its context */
+} lg_text_generate_options;
+typedef struct lg_text_generated {
+    int64_t step;       /* of the weights */
+    int prompt, tokens; /* of the prompt; generated, the one that ends a document counted */
+    int ended;          /* 1: by that one */
+} lg_text_generated;
+int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g, lg_error *warning,
+                         lg_error *err);
+
 /* ---- The certificate ------------------------------------------------------------------------- */
 
 /* Told now and then, and at the end of each phase with done = all. phase: "finding contexts", by the
@@ -305,6 +324,21 @@ typedef struct lg_import_info {
     char tokenizer[4096]; /* the tokenizer's file beside it, or "" */
 } lg_import_info;
 lg_model *lg_import(const char *path, lg_import_info *info, lg_error *err); /* info may be NULL */
+
+/* A run's folder from published weights: config.yaml with the task text, its own copy of the
+ * tokenizer, and a checkpoint. It is there whole or not at all. */
+typedef struct lg_import_options {
+    const char *path;      /* as for lg_import */
+    const char *folder;    /* of the run to be made */
+    const char *tokenizer; /* a file, a folder or "bytes"; NULL: the one beside the weights */
+    const char *texts; /* to be evaluated on: files, folders and globs, commas between; or NULL */
+    const char *field; /* of JSON lines among them; NULL: "text" */
+} lg_import_options;
+int lg_run_import(const lg_import_options *o, lg_import_info *info, lg_error *err);
+/* A run's model as lg_export writes it, with tokenizer.json if its tokenizer is one: then *tokenizer
+ * is 1. */
+int lg_run_export(const char *folder, const char *to, int *tokenizer, lg_error *warning,
+                  lg_error *err);
 
 /* Writes config.json and model.safetensors (fp32) into a folder that is new or empty: as
  * GPTNeoXForCausalLM (LayerNorm, GELU), OlmoForCausalLM (norms without weights, SwiGLU) or
