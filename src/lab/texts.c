@@ -262,12 +262,19 @@ static const lg_windows *find_windows(struct lg_task *t, lg_corpus_side side, in
     return made;
 }
 
+/* Whoever looks at examples sees those of training; of texts that are all held out, these. */
+static lg_corpus_side side_of(const struct texts *s, uint32_t stream)
+{
+    if (stream == LG__STREAM_TEST) return LG_CORPUS_TEST;
+    int none = !lg_corpus_documents(s->corpus, LG_CORPUS_TRAIN);
+    return stream != LG__STREAM_TRAIN && none ? LG_CORPUS_TEST : LG_CORPUS_TRAIN;
+}
+
 /* The first length + 1 tokens of a window that has room for the longest, so that every length is
  * drawn from the same documents. */
 static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
 {
     struct texts *s = t->own;
-    lg_corpus_side side = d->stream == LG__STREAM_TEST ? LG_CORPUS_TEST : LG_CORPUS_TRAIN;
     lg_rng r;
     int e;
     if (!s->corpus)
@@ -278,6 +285,7 @@ static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
                         "task text: a length of %d..%d tokens; take 1..1048576", d->length_lo,
                         d->length_hi);
     if ((e = lg__example_room(x, d->length_hi + 1, err))) return e;
+    lg_corpus_side side = side_of(s, d->stream);
     pthread_mutex_lock(&s->lock);
     const lg_windows *w = find_windows(t, side, d->length_hi + 1, err);
     e = w ? lg_windows_draw(w, d->seed, d->stream, d->index, x->tokens, NULL, err)
@@ -296,6 +304,15 @@ int lg__is_text(const lg_task *t) { return t->row->open == open_text; }
 lg_tokenizer *lg__text_tokenizer(const lg_task *t) { return ((struct texts *)t->own)->tokenizer; }
 
 const lg_corpus *lg__text_corpus(const lg_task *t) { return ((struct texts *)t->own)->corpus; }
+
+int lg__text_check_training(const lg_task *t, lg_error *err)
+{
+    const struct texts *s = t->own;
+    if (s->corpus) return check_side(t, s, LG_CORPUS_TRAIN, err);
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "task.text is missing, and nothing says which texts to train on; name files, "
+                    "folders or globs");
+}
 
 int lg__text_record(struct lg__config *c, const lg_task *t, lg_error *err)
 {

@@ -4,10 +4,12 @@
 
 #include "lab/config.h"
 
-/* Whether it is that task; the next three take no other. */
+/* Whether it is that task; the next four take no other. */
 int lg__is_text(const lg_task *t);
 lg_tokenizer *lg__text_tokenizer(const lg_task *t);
 const lg_corpus *lg__text_corpus(const lg_task *t); /* NULL: no texts were named */
+/* Whether there is something to train on. */
+int lg__text_check_training(const lg_task *t, lg_error *err);
 /* Writes the checksums of tokenizer and texts into the config, where they are not said: a run whose
  * texts are others tomorrow is then refused. */
 int lg__text_record(struct lg__config *c, const lg_task *t, lg_error *err);

@@ -511,11 +511,7 @@ static int start(struct training *t, int *there, lg_error *err)
     const lg_run_options *o = t->o;
     int e = lg__run_open(&t->run, o->config, o->sets, o->set_count, err);
     if (e) return e;
-    if (lg__is_text(t->run.task) && !lg__text_corpus(t->run.task))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s: task.text is missing, and nothing says which texts to train on; name "
-                        "files, folders or globs",
-                        o->config ? o->config : "the config");
+    if (lg__is_text(t->run.task) && (e = lg__text_check_training(t->run.task, err))) return e;
     t->run.options.threads = o->threads;
     start_curriculum(t);
     t->trainer = lg_trainer_new(t->run.model, &t->run.options, err);
