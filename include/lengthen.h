@@ -336,7 +336,7 @@ const lg_task_info *lg_task_info_find(const char *name); /* NULL: there is none 
 
 typedef struct lg_task lg_task;
 
-/* name as in the list, or "jsonl:FILE", "exec:COMMAND"; settings[count] as "key=value". */
+/* name as in the list, or "jsonl:FILE", "exec:COMMAND", "text:PATHS"; settings[count] as "key=value". */
 lg_task *lg_task_new(const char *name, const char *const *settings, int count, lg_error *err);
 void lg_task_free(lg_task *t);
 
@@ -527,6 +527,7 @@ typedef enum { LG_CORPUS_ALL, LG_CORPUS_TRAIN, LG_CORPUS_TEST } lg_corpus_side;
 int64_t lg_corpus_documents(const lg_corpus *c, lg_corpus_side side);
 int64_t lg_corpus_tokens(const lg_corpus *c, lg_corpus_side side);
 int64_t lg_corpus_bytes(const lg_corpus *c); /* of text, of all documents */
+uint64_t lg_corpus_checksum(const lg_corpus *c); /* of the documents' texts, in their order */
 /* The number, among all documents, of the i-th of a side; -1: there is none. */
 int64_t lg_corpus_document(const lg_corpus *c, lg_corpus_side side, int64_t i);
 int64_t lg_corpus_length(const lg_corpus *c, int64_t document); /* in tokens, begin and end too */

@@ -108,6 +108,49 @@ typedef struct lg_eval_options {
  * length) are left out. */
 int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err);
 
+/* ---- Loss by position ---------------------------------------------------------------------- */
+
+/* A run of the task text: its loss on documents that it was not trained on. */
+typedef struct lg_text_mean {
+    double value, low, high; /* nats a token: the mean over documents, and its 95% interval (of one
+                                document: NaN) */
+} lg_text_mean;
+
+/* The predictions at some positions; a prediction at position p has p tokens before it. */
+typedef struct lg_text_row {
+    int64_t step;           /* of the weights */
+    int length;             /* the first so many positions of each document */
+    int low, high;          /* of those, these */
+    int context;            /* of sliding predictions */
+    int documents;          /* that were read */
+    int64_t there;          /* that are as long */
+    lg_text_mean truncated; /* with all tokens before them */
+    lg_text_mean sliding;   /* with the last `context` alone: truncated - excess */
+    lg_text_mean excess; /* what the model loses by seeing more than `context` tokens, at up to 16
+                               of the places */
+    int trained_least, trained_length;
+} lg_text_row;
+typedef void lg_text_told(void *context, const lg_text_row *r);
+
+typedef struct lg_text_eval_options {
+    const char *folder;
+    const char *texts;  /* others than those that were held out: files, folders and globs, commas
+                           between them; NULL: none */
+    const char *field;  /* of JSON lines among them; NULL: "text" */
+    const int *lengths; /* NULL: those of the config; without a document that long they are left
+                           out */
+    int length_count;
+    int context;   /* 0: the longest of training */
+    int documents; /* at most, drawn; 0: eval.samples of the config */
+    int threads;   /* 0: all cores */
+    lg_text_told *told;
+    void *of;                 /* its context */
+    const volatile int *stop; /* not 0: no further documents; or NULL */
+} lg_text_eval_options;
+/* Tells the rows of each length as it is done. They do not go into a store. */
+int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err);
+int lg_run_is_text(const char *folder); /* 1: it holds a run of the task text */
+
 /* ---- Probing ------------------------------------------------------------------------------- */
 
 /* How many earlier tokens a prediction of a run depends on. A token is left out of the input of
@@ -203,6 +246,25 @@ typedef struct lg_generate_options {
  * end of the right answer have the ID of its last one. */
 int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *err);
 
+/* A run of texts goes on with a prompt. */
+typedef void lg_text_bytes(void *context, const char *bytes, size_t n);
+typedef struct lg_text_generate_options {
+    const char *folder;
+    const char *prompt;  /* NULL or "": a document from its beginning */
+    int most;            /* tokens to be generated, 1 or more */
+    double temperature;  /* 0: the likeliest token */
+    int64_t seed;        /* of sampling; -1: the run's */
+    lg_text_bytes *told; /* the text as it comes, the prompt first; or NULL */
+    void *of;            /* its context */
+} lg_text_generate_options;
+typedef struct lg_text_generated {
+    int64_t step;       /* of the weights */
+    int prompt, tokens; /* of the prompt; generated, the one that ends a document counted */
+    int ended;          /* 1: by that one */
+} lg_text_generated;
+int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g, lg_error *warning,
+                         lg_error *err);
+
 /* ---- The certificate ------------------------------------------------------------------------- */
 
 /* Told now and then, and at the end of each phase with done = all. phase: "finding contexts", by the
@@ -222,9 +284,10 @@ typedef struct lg_certify_options {
 
 /* Inputs that a certified run answered; none is wrong if the proof is one. */
 typedef struct lg_confirmed {
-    int random, worst, columns; /* random ones, and such of equal columns, each of so many columns */
-    int longest;                /* columns of one more random input; 0: nothing was tried */
-    int wrong;                  /* of all */
+    int random, worst,
+        columns; /* random ones, and such of equal columns, each of so many columns */
+    int longest; /* columns of one more random input; 0: nothing was tried */
+    int wrong;   /* of all */
 } lg_confirmed;
 
 typedef struct lg_certificate {
@@ -263,6 +326,21 @@ typedef struct lg_import_info {
     char tokenizer[4096]; /* the tokenizer's file beside it, or "" */
 } lg_import_info;
 lg_model *lg_import(const char *path, lg_import_info *info, lg_error *err); /* info may be NULL */
+
+/* A run's folder from published weights: config.yaml with the task text, its own copy of the
+ * tokenizer, and a checkpoint. It is there whole or not at all. */
+typedef struct lg_import_options {
+    const char *path;      /* as for lg_import */
+    const char *folder;    /* of the run to be made */
+    const char *tokenizer; /* a file, a folder or "bytes"; NULL: the one beside the weights */
+    const char *texts; /* to be evaluated on: files, folders and globs, commas between; or NULL */
+    const char *field; /* of JSON lines among them; NULL: "text" */
+} lg_import_options;
+int lg_run_import(const lg_import_options *o, lg_import_info *info, lg_error *err);
+/* A run's model as lg_export writes it, with tokenizer.json if its tokenizer is one: then *tokenizer
+ * is 1. */
+int lg_run_export(const char *folder, const char *to, int *tokenizer, lg_error *warning,
+                  lg_error *err);
 
 /* Writes config.json and model.safetensors (fp32) into a folder that is new or empty: as
  * GPTNeoXForCausalLM (LayerNorm, GELU), OlmoForCausalLM (norms without weights, SwiGLU) or
@@ -442,7 +520,8 @@ int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error
 typedef struct lg_curve {
     const char *name;
     int n;
-    const double *x, *y;      /* y is a share, 0 to 1; with log_y a number above 0 */
+    const double *x, *y;      /* y is a share, 0 to 1; with log_y a number above 0, with y_low
+                                 and y_high any */
     const double *low, *high; /* a band around y; NULL: none */
 } lg_curve;
 
@@ -453,6 +532,7 @@ typedef struct lg_figure {
     double trained_low, trained_high; /* of x, shaded; both 0: not shown */
     const char *caption;              /* a sentence or two below it; NULL: none */
     int log_y;                        /* 1: the y axis is logarithmic, from decade to decade */
+    double y_low, y_high;             /* else: of the y axis; both 0: it has percent, 0 to 100 */
 } lg_figure;
 
 /* Whether such a figure could be written (its ending is .svg or .png, gnuplot is installed, the

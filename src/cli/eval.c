@@ -7,6 +7,7 @@
 
 #include "cli/cells.h"
 #include "cli/cli.h"
+#include "cli/eval_text.h"
 
 const char lg_cmd_eval_help[] =
     "Usage: lengthen eval RUN [OPTIONS]\n"
@@ -18,6 +19,12 @@ const char lg_cmd_eval_help[] =
     "place of the first wrong token in the answers that have one. Beside it the same\n"
     "teacher-forced: each token predicted from the right ones before it.\n"
     "\n"
+    "A run of the task text has a loss instead, in nats a token, by position on held-out\n"
+    "documents: truncated, with all tokens of the document before it, and sliding, with the last\n"
+    "of training's length alone; the excess is what the model loses by seeing more. The\n"
+    "documents are those with a token more than the length; intervals are of the mean over\n"
+    "documents, 95%. These rows are printed, not stored.\n"
+    "\n"
     "Each cell goes into the store at once; the same command later takes from there what it\n"
     "has (\"kept\") and makes the rest.\n"
     "\n"
@@ -25,7 +32,9 @@ const char lg_cmd_eval_help[] =
     "  --sparsities A,B,..   sparsities (those of the config)\n"
     "  --vary KEY=A,B,..     the grid for each of these values of a setting of the task\n"
     "  --task TASK           another task with the same words: jsonl:FILE of test examples\n"
-    "  --samples N           examples a cell (as in the config)\n"
+    "  --text PATHS          a run of texts: these, all documents (those held out)\n"
+    "  --context N           a run of texts: tokens of a sliding prediction (training's)\n"
+    "  --samples N           examples a cell, or documents a length (as in the config)\n"
     "  --ids given|predicted only these\n"
     "  --again               make cells again that the store has\n"
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
@@ -35,7 +44,8 @@ const char lg_cmd_eval_help[] =
     "\n"
     "Examples:\n"
     "  lengthen eval runs/parity --lengths 20,100,1000 --samples 100\n"
-    "  lengthen eval runs/parity --plot parity.svg\n";
+    "  lengthen eval runs/parity --plot parity.svg\n"
+    "  lengthen eval runs/wiki --lengths 64,256 --plot wiki.svg\n";
 
 enum { MOST = 256 };
 
@@ -44,6 +54,8 @@ struct request {
     int lengths[MOST], sparsities[MOST];
     char *vary[MOST]; /* "key=value", to be freed */
     const char *plot;
+    const char *text; /* of a run of texts */
+    int context;
     struct lg_cli_cells cells;
 };
 
@@ -123,6 +135,12 @@ static int read_option(struct request *q, int c)
         return -1;
     case 'v': return read_vary(q, optarg);
     case 'k': q->o.task = optarg; return -1;
+    case 'x': q->text = optarg; return -1;
+    case 'C':
+        if (read_list(optarg, one) != 1)
+            return lg_cli_wrong("eval", "--context is \"%s\"; take a number of 1 or more", optarg);
+        q->context = one[0];
+        return -1;
     case 'a': q->o.again = 1; return -1;
     case 'S': q->o.store = optarg; return -1;
     case 'p': q->plot = optarg; return -1;
@@ -145,6 +163,8 @@ static int read_options(struct request *q, int argc, char **argv)
                                           {"ids", required_argument, NULL, 'i'},
                                           {"vary", required_argument, NULL, 'v'},
                                           {"task", required_argument, NULL, 'k'},
+                                          {"text", required_argument, NULL, 'x'},
+                                          {"context", required_argument, NULL, 'C'},
                                           {"again", no_argument, NULL, 'a'},
                                           {"store", required_argument, NULL, 'S'},
                                           {"plot", required_argument, NULL, 'p'},
@@ -200,13 +220,41 @@ static int evaluate(struct request *q)
     return lg_cli_cells_plot(&q->cells, "eval", file, q->plot && !file);
 }
 
+/* A run of texts has no answers, and a run of another task no texts. */
+static int evaluate_text(struct request *q, int is_text)
+{
+    const char *none = q->o.sparsities       ? "--sparsities"
+                       : q->o.setting_count  ? "--vary"
+                       : q->o.task           ? "--task"
+                       : q->o.predicted >= 0 ? "--ids"
+                       : q->o.again          ? "--again"
+                       : q->o.store          ? "--store"
+                                             : NULL;
+    if (!is_text)
+        return lg_cli_wrong("eval", "--%s is for runs of the task text, and %s is none",
+                            q->text ? "text" : "context", q->o.folder);
+    if (none)
+        return lg_cli_wrong("eval", "%s is a run of texts, for which there is no %s", q->o.folder,
+                            none);
+    struct lg_cli_text_eval t = {.form = q->cells.form, .plot = q->plot};
+    t.o = (lg_text_eval_options){.folder = q->o.folder,
+                                 .texts = q->text,
+                                 .lengths = q->o.lengths,
+                                 .length_count = q->o.length_count,
+                                 .context = q->context,
+                                 .documents = q->o.samples,
+                                 .threads = q->o.threads};
+    return lg_cli_eval_text(&t);
+}
+
 int lg_cmd_eval(int argc, char **argv)
 {
     struct request *q = calloc(1, sizeof *q);
     if (!q) return LG_EXIT_FAILED;
     q->o.predicted = -1;
     int code = read_options(q, argc, argv);
-    if (code < 0) code = evaluate(q);
+    int is_text = code < 0 && lg_run_is_text(q->o.folder);
+    if (code < 0) code = is_text || q->text || q->context ? evaluate_text(q, is_text) : evaluate(q);
     for (int i = 0; i < q->o.setting_count; i++) free(q->vary[i]);
     lg_cli_cells_clear(&q->cells);
     free(q);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/generate_text.h"
 #include "cli/show.h"
 #include "lengthen_lab.h"
 
@@ -43,7 +44,11 @@ const char lg_cmd_generate_help[] =
     "prompt. Wide texts are folded at the terminal's width, or at $COLUMNS; of texts over 2000\n"
     "tokens the ends and the wrong tokens are shown.\n"
     "\n"
+    "A run of texts goes on with --prompt, or begins a document, for at most --most tokens (256),\n"
+    "and prints the text.\n"
+    "\n"
     "Examples:\n"
+    "  lengthen generate runs/stories --prompt \"Once upon a time\"\n"
     "  lengthen generate runs/parity --length 40\n"
     "  lengthen generate runs/parity --prompt \"1 0 1 =\"\n"
     "  lengthen generate runs/parity --prompt 101= --temperature 1 --seed 7 --json\n";
@@ -538,7 +543,7 @@ int lg_cmd_generate(int argc, char **argv)
     o.told = told;
     o.answered = answered;
     o.context = &s;
-    if (!code) code = run(&o, &s);
+    if (!code) code = lg_run_is_text(o.folder) ? lg_cli_generate_text(&o, s.json) : run(&o, &s);
     free(input);
     free(s.token);
     free(s.column);

@@ -541,14 +541,47 @@ static int take_defaults(struct reader *r)
     return e;
 }
 
+/* "name=value" of a setting; a list is written with commas. NULL: no memory. */
+static char *name_value(const char *name, const struct lg__yaml *n)
+{
+    int list = n->kind == LG__YAML_LIST;
+    size_t size = strlen(name) + 2 + (list ? 0 : strlen(n->text)), at;
+    for (const struct lg__yaml *i = list ? n->first : NULL; i; i = i->next)
+        size += strlen(i->text) + 1;
+    char *text = lg__alloc(size);
+    if (!text) return NULL;
+    at = (size_t)snprintf(text, size, "%s=%s", name, list ? "" : n->text);
+    for (const struct lg__yaml *i = list ? n->first : NULL; i; i = i->next)
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i->text, i->next ? "," : "");
+    return text;
+}
+
 /* "name=value" as the task is to have it; s NULL: the default. */
 static char *setting_text(const lg_setting *row, const struct said *s)
 {
-    const char *value = s ? value_of(s)->text : row->fallback;
-    size_t size = strlen(row->name) + strlen(value) + 2;
-    char *text = lg__alloc(size);
-    if (text) snprintf(text, size, "%s=%s", row->name, value);
-    return text;
+    struct lg__yaml fallback = {.kind = LG__YAML_SCALAR, .text = row->fallback};
+    return name_value(row->name, s ? value_of(s) : &fallback);
+}
+
+/* A setting is one word or number, or a list of words where its range is one, "[PATH, ..]". */
+static int check_kind(const struct said *s, const lg_task_info *info, lg_error *err)
+{
+    const struct lg__yaml *n = value_of(s);
+    int lists = 0, comma = 0, words = n->kind == LG__YAML_LIST;
+    for (const lg_setting *row = info->settings; row && row->name; row++)
+        lists |= *row->range == '[' && strcmp(row->name, s->key + strlen("task.")) == 0;
+    for (const struct lg__yaml *i = words ? n->first : NULL; i; i = i->next) {
+        words &= i->kind == LG__YAML_SCALAR;
+        comma |= words && strchr(i->text, ',') != NULL;
+    }
+    if (comma)
+        return refuse(s, n, err,
+                      "%s has a comma in one of its names, which parts names; write ? "
+                      "in its place",
+                      s->key);
+    if (n->kind == LG__YAML_SCALAR || (lists && words)) return 0;
+    return refuse(s, n, err, "%s is %s; it must be one word or number%s", s->key, kind_name(n),
+                  lists ? ", or a list of words" : "");
 }
 
 /* The key that was meant by a setting which the task does not have: "train.length" for
@@ -569,16 +602,14 @@ static int check_setting(const struct said *s, const lg_task_info *info, lg_erro
     const struct lg__yaml *n = value_of(s);
     char who[80];
     lg_error inner = {0};
-    if (n->kind != LG__YAML_SCALAR)
-        return refuse(s, n, err, "%s is %s; it must be one word or number", s->key, kind_name(n));
+    int bad = check_kind(s, info, err);
+    if (bad) return bad;
     const char *near = moved(s->key, info), *name = s->key + strlen("task.");
     if (near)
         return refuse(s, n, err, "task %s has no setting \"%s\"; did you mean \"%s\"?", info->name,
                       name, near);
-    size_t size = strlen(name) + strlen(n->text) + 2;
-    char *text = lg__alloc(size);
+    char *text = name_value(name, n);
     if (!text) return no_memory(err);
-    snprintf(text, size, "%s=%s", name, n->text);
     snprintf(who, sizeof who, "task %s", info->name);
     const char *const one = text;
     int e = lg__settings_read(value, info->settings, &one, 1, who, &inner);

@@ -93,6 +93,7 @@ static const struct lg__config_key keys[] = {
         "width of the feed-forward; auto: 4 times the width"),
     WORD("model.norm", "auto|layer|plain|rms", "auto", model.norm,
          "LayerNorm, the same without weights, RMSNorm; auto: as the arch has it"),
+    REAL("model.norm_eps", "1e-30..0.5", "1e-05", model.norm_eps, "added to the variance"),
     WORD("model.act", "auto|gelu|gelu-tanh|swiglu", "auto", model.act,
          "of the feed-forward; auto: as the arch has it"),
     WORD("model.biases", "auto|no|yes", "auto", model.biases,

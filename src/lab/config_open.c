@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lab/texts.h"
 
 /* The file before a sentence that some call below wrote. */
 static int because(const struct lg__config *c, int code, const lg_error *inner, lg_error *err)
@@ -117,12 +118,35 @@ static int try_ends(const struct lg__config *c, lg_task *t, lg_error *err)
                     c->length[0], c->length[1], inner.text);
 }
 
+/* A text has no answers that are right or wrong, no sparsity, and is evaluated by its loss. */
+static int check_text(const struct lg__config *c, lg_error *err)
+{
+    int grows = c->curriculum == LG__CURRICULUM_SPARSITY || c->curriculum == LG__CURRICULUM_BOTH;
+    const struct {
+        const char *key, *why, *remedy;
+        int set;
+    } row[] = {
+        {"train.stop_at", "a text has no exact answers", "set it to 0", c->stop_at > 0},
+        {"train.certify.every", "no finite machine writes a text", "set it to 0", c->certify_every},
+        {"eval.every", "the loss by position is made by `lengthen eval` alone", "set it to 0",
+         c->eval_every},
+        {"train.sparsity", "a text has no sparsity", "set it to auto", c->sparsity[1]},
+        {"eval.sparsities", "a text has no sparsity", "set it to auto", c->eval_sparsities.count},
+        {"train.curriculum", "a text has no sparsity", "set it to length or none", grows}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (row[i].set)
+            return lg__fail(err, LG_ERROR_ARGUMENT, "%s is set, but the task is text, and %s; %s",
+                            row[i].key, row[i].why, row[i].remedy);
+    return 0;
+}
+
 /* The user's own data has the lengths that it has; the draw says what it lacks. */
 static int check_task(const struct lg__config *c, lg_task *t, lg_error *err)
 {
     const lg_task_shape *shape = lg_task_get_shape(t);
     int e = check_curriculum(c, err);
     if (!e) e = check_certify(c, err);
+    if (!e && lg__is_text(t)) e = check_text(c, err);
     if (e || strcmp(shape->info->family, "own data") == 0) return e;
     if ((e = check_lengths(c, shape, err)) || (e = check_sparsities(c, shape, err))) return e;
     return try_ends(c, t, err);

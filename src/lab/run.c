@@ -18,6 +18,7 @@
 #include "engine/kernels.h"
 #include "lab/checkpoint.h"
 #include "lab/store.h"
+#include "lab/texts.h"
 
 int lg__run_path(char *path, size_t size, const char *folder, const char *name, lg_error *err)
 {
@@ -141,10 +142,17 @@ static int check_same(struct lg__run *r, const char *folder, const char *path, l
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
     else if (strcmp(was, text) != 0) {
         first_difference(text, was, line, sizeof line);
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s is a run of another config: there it says \"%s\"; resume it with that "
-                     "one, or take another folder (--out)",
-                     folder, line);
+        if (strncmp(line, "  checksum: ", 12) == 0)
+            e = lg__fail(err, LG_ERROR_ARGUMENT,
+                         "the texts or the tokenizer of %s have changed since the run was made: "
+                         "there it says \"%s\"; bring them back, or train anew in another folder "
+                         "(--out)",
+                         folder, line + 2);
+        else
+            e = lg__fail(err, LG_ERROR_ARGUMENT,
+                         "%s is a run of another config: there it says \"%s\"; resume it with that "
+                         "one, or take another folder (--out)",
+                         folder, line);
     }
     free(text);
     free(was);
@@ -285,6 +293,8 @@ int lg__run_remove_folder(const char *folder, lg_error *err)
     char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/checkpoint", folder);
     int bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
+    snprintf(path, sizeof path, "%s/" LG__RUN_TOKENIZER, folder);
+    if (!bad) bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/" LG__RUN_WAITING, folder);
     if (!bad) bad = remove(path) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/" LG__RUN_CERTIFICATE, folder);
@@ -306,6 +316,7 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
     int e = lg__config_read(&r->config, config, sets, count, err);
     if (!e)
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
+    if (!e && lg__is_text(r->task)) e = lg__text_record(&r->config, r->task, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
     lg__run_kernels(r->kernels);
@@ -340,16 +351,39 @@ void lg__run_note_kernels(const char *note, char kernels[LG__RUN_KERNELS])
     if (!at || sscanf(at, " kernels %127s", kernels) != 1) kernels[0] = 0;
 }
 
+/* A run of texts: with its own copy of the tokenizer, if it has one; and where the texts are gone or
+ * others by now without them, since not all that can be done with a run needs them. */
+static int open_text_run(struct lg__run *r, const char *folder, const char *config, lg_error *err)
+{
+    char copy[4200], why[sizeof r->texts];
+    const char *sets[3] = {copy, "task.name=text", "task.text="};
+    struct stat st;
+    snprintf(copy, sizeof copy, "%.4000s/" LG__RUN_TOKENIZER, folder);
+    int own = stat(copy, &st) == 0;
+    snprintf(copy, sizeof copy, "task.tokenizer=%.4000s/" LG__RUN_TOKENIZER, folder);
+    int e = lg__run_open(r, config, sets, own, err);
+    if (!e) return 0;
+    snprintf(why, sizeof why, "%s", err->text);
+    lg__run_close(r);
+    *r = (struct lg__run){0};
+    e = lg__run_open(r, config, sets + !own, 2 + own, err);
+    snprintf(r->texts, sizeof r->texts, "%s", why);
+    return e;
+}
+
 int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning, lg_error *err)
 {
     char path[4096], *note = NULL;
     struct stat st;
-    lg_error ignored;
+    lg_error ignored, own;
+    if (!err) err = &own;
     int e = lg__run_path(path, sizeof path, folder, "config.yaml", err);
     if (!e && stat(path, &st) != 0)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s is no run: there is no %s; train one with lengthen train", folder, path);
-    if (!e) e = lg__run_open(r, path, NULL, 0, err);
+    if (!e)
+        e = lg_run_is_text(folder) ? open_text_run(r, folder, path, err)
+                                   : lg__run_open(r, path, NULL, 0, err);
     lg__run_id(folder, r->id);
     if (!e && !r->id[0])
         e = lg__fail(err, LG_ERROR_ARGUMENT,

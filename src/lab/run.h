@@ -18,6 +18,7 @@ enum {
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 #define LG__RUN_CERTIFICATE "certificate.json"
+#define LG__RUN_TOKENIZER "tokenizer"     /* a folder: the tokenizer of an imported model */
 enum { LG__RUN_ID = 17 };                 /* letters of a run's ID, with the 0 */
 enum { LG__RUN_KERNELS = 128 };
 
@@ -34,6 +35,7 @@ struct lg__run {
     int done;
     char kernels[LG__RUN_KERNELS]; /* as in lg_store_run; of a run that is new: those in use */
     char remark[512];              /* what the user should know of this config, or "" */
+    char texts[512]; /* why the texts of a run that is there could not be opened, or "" */
 };
 
 /* Starts from {0}. The config is read, and everything is made but for the weights. */

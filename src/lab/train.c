@@ -17,6 +17,7 @@
 #include "lab/feedback.h"
 #include "lab/run.h"
 #include "lab/store.h"
+#include "lab/texts.h"
 
 enum { STOP_EVERY = 100, STOP_SAMPLES = 100 }; /* early stop: how often, on how many examples */
 enum { SHORT_WAIT = 2000, LONG_WAIT = 60000 }; /* for a locked store, ms: on the way, at the end */
@@ -514,6 +515,7 @@ static int start(struct training *t, int *there, lg_error *err)
     const lg_run_options *o = t->o;
     int e = lg__run_open(&t->run, o->config, o->sets, o->set_count, err);
     if (e) return e;
+    if (lg__is_text(t->run.task) && (e = lg__text_check_training(t->run.task, err))) return e;
     t->run.options.threads = o->threads;
     start_curriculum(t);
     t->trainer = lg_trainer_new(t->run.model, &t->run.options, err);

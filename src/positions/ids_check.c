@@ -121,6 +121,7 @@ static int try_examples(const lg_scheme *s, lg_task *t, int length, int32_t *mos
     int own = shape->info && strcmp(shape->info->family, "own data") == 0, e = 0;
     /* A program's examples can be read only once: they are checked as they come. */
     if (own && strcmp(shape->info->name, "exec") == 0) return 0;
+    if (!shape->length_most) return 0; /* a task that has no examples: text without texts */
     /* The user's own data need not have a line of exactly this length. */
     lg_draw d = {.length_lo = own ? shape->length_least : length, .length_hi = length};
     lg_example x;

@@ -50,9 +50,12 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-static int take_curve(const lg_curve *c, int log_y, struct point *to, lg_error *err)
+/* Whether y is any number, on an axis whose ends are given. */
+static int numbers(const lg_figure *f) { return !f->log_y && f->y_high > f->y_low; }
+
+static int take_curve(const lg_figure *f, const lg_curve *c, struct point *to, lg_error *err)
 {
-    int band = c->low && c->high;
+    int band = c->low && c->high, log_y = f->log_y;
     for (int i = 0; i < c->n; i++) {
         struct point p = {.x = c->x[i], .y = c->y[i], .low = c->y[i], .high = c->y[i]};
         if (log_y && isfinite(p.x) && !(p.y > 0 && isfinite(p.y)))
@@ -60,7 +63,8 @@ static int take_curve(const lg_curve *c, int log_y, struct point *to, lg_error *
                             "curve \"%.60s\": point %d is x %g, y %g; on a logarithmic axis give "
                             "numbers above 0",
                             c->name ? c->name : "", i + 1, p.x, p.y);
-        if (!isfinite(p.x) || (!log_y && !(p.y >= 0 && p.y <= 1)))
+        int share = !log_y && !numbers(f);
+        if (!isfinite(p.x) || !isfinite(p.y) || (share && !(p.y >= 0 && p.y <= 1)))
             return lg__fail(err, LG_ERROR_ARGUMENT,
                             "curve \"%.60s\": point %d is x %g, y %g; give numbers, y from 0 to 1",
                             c->name ? c->name : "", i + 1, p.x, p.y);
@@ -120,7 +124,7 @@ static int prepare(struct drawing *d, lg_error *err)
         return lg__fail(err, LG_ERROR_MEMORY, "no memory for %d points; end other programs", n);
     struct point *to = d->points;
     for (int i = 0; i < f->count; i++) {
-        int e = take_curve(&f->curves[i], f->log_y, to, err);
+        int e = take_curve(f, &f->curves[i], to, err);
         if (e) return e;
         to += f->curves[i].n > 0 ? f->curves[i].n : 0;
     }
@@ -361,6 +365,9 @@ static void axes(FILE *s, const struct drawing *d)
     shade(s, d);
     if (d->f->log_y)
         y_ticks(s, d);
+    else if (numbers(d->f))
+        fprintf(s, "set yrange [%.15g:%.15g]\nset ytics autofreq format '%%g'\n", d->f->y_low,
+                d->f->y_high);
     else
         fputs("set yrange [-4:104]\nset ytics 0,20,100 format '%.0f'\n", s);
     fputs("set tics nomirror out textcolor rgb '#333333'\n"
@@ -390,7 +397,7 @@ static void curves(FILE *s, const struct drawing *d)
     const char *between = "plot ";
     for (int i = 0, at = 0; i < f->count; i++) {
         if (f->curves[i].n < 1) continue;
-        block(s, i, d->points + at, f->curves[i].n, f->log_y ? 1 : 100);
+        block(s, i, d->points + at, f->curves[i].n, f->log_y || numbers(f) ? 1 : 100);
         at += f->curves[i].n;
     }
     for (int i = 0; i < f->count; i++) {

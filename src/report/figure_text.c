@@ -25,6 +25,8 @@ struct plot {
     int log, empty;
     double least, most; /* x */
     int low, high;      /* of a logarithmic y axis: powers of ten */
+    int numbers;        /* y is any number, on an axis whose ends are given */
+    char label[5][16];  /* of that axis, from above */
 };
 
 /* ---- Letters -------------------------------------------------------------------------------- */
@@ -139,6 +141,15 @@ static void set_decades(struct plot *p)
     p->high += p->high == p->low;
 }
 
+static void set_numbers(struct plot *p)
+{
+    const lg_figure *f = p->f;
+    p->numbers = !f->log_y && f->y_high > f->y_low;
+    for (int i = 0; i < 5 && p->numbers; i++)
+        snprintf(p->label[i], sizeof p->label[i], "%4.3g",
+                 f->y_high - (f->y_high - f->y_low) * i / 4);
+}
+
 static int trained(const lg_figure *f)
 {
     return isfinite(f->trained_low) && isfinite(f->trained_high) &&
@@ -177,6 +188,7 @@ static int column(const struct plot *p, double x)
 static int row(const struct plot *p, double y)
 {
     if (p->f->log_y) y = y > 0 ? (log10(y) - p->low) / (p->high - p->low) : 0;
+    if (p->numbers) y = (y - p->f->y_low) / (p->f->y_high - p->f->y_low);
     return (int)lround((1 - fmin(fmax(y, 0), 1)) * (p->rows - 1));
 }
 
@@ -281,7 +293,7 @@ static const char *row_label(const struct plot *p, int r)
         if (row(p, pow(10, k)) == r) return k >= -9 && k <= 0 ? power[k + 9] : NULL;
     if (p->f->log_y) return NULL;
     for (int i = 0; i < 5; i += every)
-        if (row(p, 1 - i / 4.0) == r) return label[i];
+        if ((int)lround(i / 4.0 * (p->rows - 1)) == r) return p->numbers ? p->label[i] : label[i];
     return NULL;
 }
 
@@ -379,6 +391,8 @@ static int last_value(const struct plot *p, int curve, char text[TEXT])
     if (last < 0) return snprintf(text, TEXT, "no points");
     if (p->f->log_y)
         snprintf(share, sizeof share, "%.2g", c->y[last]);
+    else if (p->numbers)
+        snprintf(share, sizeof share, "%.4g", c->y[last]);
     else
         percent(share, c->y[last]);
     number(x, c->x[last]);
@@ -459,6 +473,7 @@ char *lg_figure_text(const lg_figure *f, int width, int height, int colour, int 
     p.columns = p.width - LEFT;
     set_axis(&p);
     set_decades(&p);
+    set_numbers(&p);
     share_lines(&p, between(height, LEAST_HIGH, MOST_HIGH));
     int n = p.rows * p.columns;
     p.cells = lg__alloc((size_t)n * sizeof *p.cells);

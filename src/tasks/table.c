@@ -3,7 +3,8 @@
 
 #include "tasks.h"
 
-/* X(name) stands for lg__task_name, defined in the file of its family. */
+/* X(name) stands for lg__task_name, defined in the file of its family; that of text, which needs
+ * tokenizers and corpora, is in lab/texts.c. */
 #define TASKS(X)                                                                                   \
     X(parity)                                                                                      \
     X(parity_scratchpad)                                                                           \
@@ -23,7 +24,8 @@
     X(flip_flop)                                                                                   \
     X(machine)                                                                                     \
     X(jsonl)                                                                                       \
-    X(exec)
+    X(exec)                                                                                        \
+    X(text)
 
 #define DECLARE(name) extern const struct lg__task_row lg__task_##name;
 #define ROW(name) &lg__task_##name,

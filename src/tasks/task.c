@@ -91,7 +91,7 @@ lg_task *lg_task_new(const char *name, const char *const *settings, int count, l
     t->shape.stop = LG_NONE;
     t->shape.length_least = 1;
     t->shape.length_most = 1 << 20;
-    if (row->argument && !*argument) {
+    if (row->argument == LG__ARGUMENT_MUST && !*argument) {
         lg__fail(err, LG_ERROR_ARGUMENT, "%s needs to know what to read: write %s:%s", who,
                  row->info.name, strcmp(row->info.name, "exec") == 0 ? "COMMAND" : "FILE");
     } else if (!lg__settings_read(t->value, row->info.settings, (const char *const *)t->setting,
@@ -206,6 +206,21 @@ int lg__example_room(lg_example *x, int n, lg_error *err)
         *slot[i] = b.data;
     }
     x->room = room;
+    return 0;
+}
+
+int lg__example_fill(lg_example *x, const int32_t *tokens, int n, lg_error *err)
+{
+    int e = lg__example_room(x, n, err);
+    if (e) return e;
+    lg__example_begin(x, n - 1, 0);
+    memmove(x->tokens, tokens, (size_t)n * sizeof *tokens);
+    x->n = n;
+    x->answer = 1;
+    for (int i = 0; i < n; i++) {
+        x->loss[i] = i > 0;
+        for (int l = 0; l < LG_LEVELS; l++) x->labels[l][i] = LG_ABSENT;
+    }
     return 0;
 }
 

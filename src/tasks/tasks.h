@@ -26,7 +26,8 @@ struct lg__columns {
 
 struct lg__task_row {
     lg_task_info info;
-    int argument; /* 1: the name goes on, as in jsonl:FILE; the rest is t->argument */
+    /* Whether the name goes on, as in jsonl:FILE; the rest is t->argument. */
+    enum { LG__ARGUMENT_NONE, LG__ARGUMENT_MUST, LG__ARGUMENT_MAY } argument;
     /* Reads t->value, fills t->shape and, if it needs more, t->own. What it allocates it frees in
      * close, which is called after a failed open too. */
     int (*open)(struct lg_task *t, lg_error *err);
@@ -90,6 +91,9 @@ static inline void lg__example_begin(lg_example *x, int length, int sparsity)
     x->length = length;
     x->sparsity = sparsity;
 }
+
+/* An example of these tokens, without labels: all but the first are to be predicted. */
+int lg__example_fill(lg_example *x, const int32_t *tokens, int n, lg_error *err);
 
 /* Makes room for n tokens in all, so that lg__put cannot fail. */
 int lg__example_room(lg_example *x, int n, lg_error *err);

@@ -214,6 +214,11 @@ int64_t lg_corpus_documents(const lg_corpus *c, lg_corpus_side side) { return c-
 int64_t lg_corpus_tokens(const lg_corpus *c, lg_corpus_side side) { return c->tokens[side]; }
 int64_t lg_corpus_bytes(const lg_corpus *c) { return c->cache.bytes; }
 
+uint64_t lg_corpus_checksum(const lg_corpus *c)
+{
+    return lg__hash(c->cache.key, (size_t)c->cache.documents * sizeof *c->cache.key, 5);
+}
+
 int64_t lg_corpus_document(const lg_corpus *c, lg_corpus_side side, int64_t i)
 {
     if (i < 0 || i >= c->count[side]) return -1;

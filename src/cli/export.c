@@ -1,0 +1,40 @@
+/* export.c: `lengthen export`: a run's model as other tools read it. */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "lengthen_lab.h"
+
+const char lg_cmd_export_help[] =
+    "Usage: lengthen export RUN FOLDER\n"
+    "\n"
+    "Writes the model of a run (its newest checkpoint) as a folder of Hugging Face: config.json,\n"
+    "model.safetensors (fp32) and, for a run of texts with one, tokenizer.json. It is\n"
+    "GPTNeoXForCausalLM for neox, OlmoForCausalLM for olmo, LlamaForCausalLM with RMSNorm and\n"
+    "SwiGLU. What the format cannot say (windows, ID heads, coupled IDs) is refused. FOLDER is\n"
+    "new or empty.\n"
+    "\n"
+    "Example:\n"
+    "  lengthen export runs/wiki wiki-hf\n";
+
+int lg_cmd_export(int argc, char **argv)
+{
+    static const struct option known[] = {{0}};
+    lg_error err = {0}, warning = {0};
+    int tokenizer = 0;
+    opterr = 0;
+    optind = 1;
+    if (getopt_long(argc, argv, "", known, NULL) != -1)
+        return lg_cli_wrong("export", "\"%s\" is not an option", argv[optind - 1]);
+    if (argc - optind != 2) return lg_cli_wrong("export", "give the run and the folder to be made");
+    const char *run = argv[optind], *folder = argv[optind + 1];
+    int e = lg_run_export(run, folder, &tokenizer, &warning, &err);
+    if (warning.text[0]) fprintf(stderr, "lengthen export: %s\n", warning.text);
+    if (e) {
+        fprintf(stderr, "lengthen export: %s\n", err.text);
+        return e == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    }
+    printf("%s has config.json, model.safetensors%s\n", folder,
+           tokenizer ? " and tokenizer.json" : "; the run has no tokenizer.json");
+    return LG_EXIT_DONE;
+}

@@ -1,0 +1,58 @@
+/* import.c: `lengthen import`: a run from published weights. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "lengthen_lab.h"
+
+const char lg_cmd_import_help[] =
+    "Usage: lengthen import PATH RUN [OPTIONS]\n"
+    "\n"
+    "Makes a run of published weights, so that `lengthen eval` gives its loss by position and\n"
+    "`lengthen generate` its text. PATH is a folder of Hugging Face (config.json with\n"
+    "safetensors: GPT-NeoX, OLMo, Llama, GPT-2) or a llama2.c .bin file; RUN is the folder to be\n"
+    "made, with a copy of the tokenizer. The function stays the same (docs/IMPORT.md); what\n"
+    "cannot be kept is refused.\n"
+    "\n"
+    "  --tokenizer PATH      its file or folder, or bytes (the one beside the weights)\n"
+    "  --text PATHS          texts that eval takes: files, folders and globs, commas between\n"
+    "  --field NAME          of JSON lines among them: the key of the text (text)\n"
+    "\n"
+    "Examples:\n"
+    "  lengthen import pythia-14m runs/pythia --text corpus/\n"
+    "  lengthen import stories15M.bin runs/stories --tokenizer tokenizer.bin\n"
+    "  lengthen generate runs/stories --prompt \"Once upon a time\"\n";
+
+int lg_cmd_import(int argc, char **argv)
+{
+    static const struct option known[] = {{"tokenizer", required_argument, NULL, 't'},
+                                          {"text", required_argument, NULL, 'x'},
+                                          {"field", required_argument, NULL, 'f'},
+                                          {0}};
+    lg_import_options o = {0};
+    lg_import_info info;
+    lg_error err = {0};
+    opterr = 0;
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (c == '?')
+            return lg_cli_wrong("import", "\"%s\" is not an option, or lacks its value",
+                                argv[optind - 1]);
+        *(c == 't' ? &o.tokenizer : c == 'x' ? &o.texts : &o.field) = optarg;
+    }
+    if (argc - optind != 2)
+        return lg_cli_wrong("import", argc - optind < 2
+                                          ? "give the weights and the folder of the run to be made"
+                                          : "give two paths, the weights and the run, not more");
+    o.path = argv[optind];
+    o.folder = argv[optind + 1];
+    int e = lg_run_import(&o, &info, &err);
+    if (e) {
+        fprintf(stderr, "lengthen import: %s\n", err.text);
+        return e == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    }
+    printf("%s is a run of %s, made for %d tokens.\nTo see what it writes: lengthen generate %s\n",
+           o.folder, info.kind, info.length, o.folder);
+    return LG_EXIT_DONE;
+}

@@ -1,0 +1,336 @@
+/* eval_text.c: the loss of a run on held-out documents, by position. Truncated: a document's first
+ * tokens, read once, so that the prediction at position p has seen all p tokens before it. Sliding:
+ * each prediction has seen the last `context` of them alone, as if the text began there. Documents
+ * are the unit: a mean over them, and an interval of that mean. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "lab/run.h"
+#include "lab/texts.h"
+#include "tasks/tasks.h"
+
+enum { STREAM_DOCUMENTS = 201, STREAM_PLACES };
+enum { PLACES = 16 };                           /* of a bin past the context: sliding predictions */
+enum { MOST_BINS = 64, MOST_LOGITS = 1 << 26 }; /* numbers that one pass may give */
+
+/* A mean over documents, and what its interval needs. */
+struct mean {
+    double sum, squares;
+    int n;
+};
+
+/* Positions low..high. */
+struct bin {
+    int low, high;
+    struct mean truncated, sliding, excess;
+};
+
+struct measuring {
+    const lg_text_eval_options *o;
+    struct lg__run run;
+    const lg_corpus *corpus;
+    lg_corpus *own; /* opened here: other texts than the run's */
+    lg_corpus_side side;
+    lg_evaluator *evaluator;
+    lg_batch batch;
+    lg_example example;
+    struct lg__block documents; /* int64_t: those that are looked at */
+    struct lg__block losses;    /* double [length + 1]: of one document, by position */
+    struct bin bin[MOST_BINS];
+    int bins, context;
+};
+
+/* ---- Means -------------------------------------------------------------------------------- */
+
+static void add(struct mean *m, double value)
+{
+    m->sum += value;
+    m->squares += value * value;
+    m->n++;
+}
+
+/* The mean and 1.96 standard errors on either side; of one document there is no interval. */
+static lg_text_mean result_of(const struct mean *m)
+{
+    double mean = m->n ? m->sum / m->n : NAN;
+    double left = m->n > 1 ? fmax(0, m->squares - m->n * mean * mean) / (m->n - 1) : NAN;
+    double half = 1.959963984540054 * sqrt(left / fmax(1, m->n));
+    return (lg_text_mean){mean, mean - half, mean + half};
+}
+
+/* ---- Losses ------------------------------------------------------------------------------- */
+
+static double loss_of(const float *logits, int n, int32_t target)
+{
+    double most = logits[0], sum = 0;
+    for (int i = 1; i < n; i++) most = fmax(most, logits[i]);
+    for (int i = 0; i < n; i++) sum += exp(logits[i] - most);
+    return most + log(sum) - logits[target];
+}
+
+static int add_sequence(struct measuring *m, const int32_t *tokens, int n, int from, int to,
+                        lg_error *err)
+{
+    lg_example *x = &m->example;
+    int e = lg__example_fill(x, tokens, n, err);
+    for (int i = 0; i < n && !e; i++) x->loss[i] = i >= from && i <= to;
+    return e ? e : lg_scheme_add(&m->run.scheme, m->run.task, x, NULL, &m->batch, err);
+}
+
+static int set_length(struct measuring *m, int n, lg_error *err)
+{
+    if (m->run.model_config.rope_scaling != LG_ROPE_DYNAMIC) return 0;
+    return lg_model_set_length(m->run.model, n, err);
+}
+
+/* loss[p] for p = 1..length: of token p, from the tokens before it. */
+static int truncated(struct measuring *m, const int32_t *tokens, int length, double *loss,
+                     lg_error *err)
+{
+    lg_eval_result r;
+    int vocab = m->run.model_config.vocab, most = MOST_LOGITS / vocab,
+        e = set_length(m, length, err);
+    most = most < 1 ? 1 : most;
+    for (int from = 1; from <= length && !e; from += most) {
+        int to = from + most - 1 < length ? from + most - 1 : length;
+        lg_batch_reset(&m->batch);
+        e = add_sequence(m, tokens, length + 1, from, to, err);
+        if (!e) e = lg_evaluator_run(m->evaluator, &m->batch, &r, err);
+        for (int i = 0; i < (e ? 0 : r.rows); i++)
+            loss[r.row[i] + 1] =
+                loss_of(r.logits + (size_t)i * (size_t)vocab, vocab, m->batch.targets[r.row[i]]);
+    }
+    return e;
+}
+
+/* The i-th place of a bin: one of each of at most PLACES equal parts, drawn. */
+static int place_of(const struct bin *b, int i, int count, lg_rng *r)
+{
+    int width = b->high - b->low + 1;
+    int low = (int)((int64_t)width * i / count), high = (int)((int64_t)width * (i + 1) / count);
+    return b->low + low + (int)lg_rng_below(r, (uint32_t)(high - low));
+}
+
+/* Some places of a bin that lies past the context, each with `context` tokens before it. What differs
+ * there from the truncated loss is taken off the mean of all places: it varies less than a mean of
+ * those places alone. */
+static int sliding(struct measuring *m, const int32_t *tokens, struct bin *b, const double *loss,
+                   double mean, lg_rng *rng, lg_error *err)
+{
+    lg_eval_result r;
+    int place[PLACES], width = b->high - b->low + 1, count = width < PLACES ? width : PLACES;
+    int vocab = m->run.model_config.vocab, e = set_length(m, m->context, err);
+    double sum = 0, before = 0;
+    lg_batch_reset(&m->batch);
+    for (int i = 0; i < count && !e; i++) {
+        place[i] = place_of(b, i, count, rng);
+        before += loss[place[i]];
+        e = add_sequence(m, tokens + place[i] - m->context, m->context + 1, m->context, m->context,
+                         err);
+    }
+    if (!e) e = lg_evaluator_run(m->evaluator, &m->batch, &r, err);
+    for (int i = 0; i < (e ? 0 : r.rows); i++)
+        sum += loss_of(r.logits + (size_t)i * (size_t)vocab, vocab, m->batch.targets[r.row[i]]);
+    if (e) return e;
+    add(&b->sliding, mean - (before - sum) / count);
+    add(&b->excess, (before - sum) / count);
+    return 0;
+}
+
+/* ---- One length ----------------------------------------------------------------------------- */
+
+/* Up to the context the powers of two and the context; then the same from there on. */
+static void set_bins(struct measuring *m, int length)
+{
+    int low = 1, power = 1;
+    m->bins = 0;
+    while (low <= length && m->bins < MOST_BINS) {
+        while (power < low) power *= 2;
+        int high = power < length ? power : length;
+        if (low <= m->context && high > m->context) high = m->context;
+        m->bin[m->bins++] = (struct bin){.low = low, .high = high};
+        low = high + 1;
+    }
+}
+
+static int one_document(struct measuring *m, int64_t document, int length, lg_error *err)
+{
+    int32_t *tokens = malloc(((size_t)length + 1) * sizeof *tokens);
+    double *loss = m->losses.data;
+    lg_rng r;
+    int e = tokens ? lg_corpus_read(m->corpus, document, 0, length + 1, tokens, err)
+                   : lg__fail(err, LG_ERROR_MEMORY, "no memory for a document; end other programs");
+    if (!e) e = truncated(m, tokens, length, loss, err);
+    lg_rng_init(&r, (uint64_t)m->run.config.seed, STREAM_PLACES, (uint64_t)document);
+    for (int i = 0; i < m->bins && !e; i++) {
+        struct bin *b = &m->bin[i];
+        double sum = 0;
+        for (int p = b->low; p <= b->high; p++) sum += loss[p];
+        double mean = sum / (b->high - b->low + 1);
+        add(&b->truncated, mean);
+        if (b->low > m->context)
+            e = sliding(m, tokens, b, loss, mean, &r, err);
+        else /* all that there is before them is in the context */
+            add(&b->sliding, mean), add(&b->excess, 0);
+    }
+    free(tokens);
+    return e;
+}
+
+/* Those that have length + 1 tokens, in a random order of which the first are taken. */
+static int choose_documents(struct measuring *m, int length, int *chosen, int64_t *there,
+                            lg_error *err)
+{
+    int64_t all = lg_corpus_documents(m->corpus, m->side), most = m->o->documents;
+    if (!most) most = m->run.config.eval_samples;
+    int e = lg__block_grow(&m->documents, ((size_t)all + 1) * sizeof(int64_t), 0, "documents", err);
+    int64_t *d = m->documents.data;
+    lg_rng r;
+    if (e) return e;
+    *there = 0;
+    for (int64_t i = 0; i < all; i++) {
+        int64_t document = lg_corpus_document(m->corpus, m->side, i);
+        if (lg_corpus_length(m->corpus, document) > length) d[(*there)++] = document;
+    }
+    *chosen = (int)(*there < most ? *there : most);
+    lg_rng_init(&r, (uint64_t)m->run.config.seed, STREAM_DOCUMENTS, 0);
+    for (int64_t i = 0; i < *chosen; i++) {
+        int64_t left = *there - i < INT32_MAX ? *there - i : INT32_MAX;
+        int64_t j = i + (int64_t)lg_rng_below(&r, (uint32_t)left), was = d[i];
+        d[i] = d[j];
+        d[j] = was;
+    }
+    return 0;
+}
+
+static void tell(struct measuring *m, int length, int documents, int64_t there)
+{
+    for (int i = 0; i < m->bins; i++) {
+        const struct bin *b = &m->bin[i];
+        lg_text_row row = {.step = m->run.step,
+                           .length = length,
+                           .low = b->low,
+                           .high = b->high,
+                           .context = m->context,
+                           .documents = documents,
+                           .there = there,
+                           .truncated = result_of(&b->truncated),
+                           .sliding = result_of(&b->sliding),
+                           .excess = result_of(&b->excess)};
+        row.trained_least = m->run.config.length[0];
+        row.trained_length = m->run.config.length[1];
+        if (m->o->told) m->o->told(m->o->of, &row);
+    }
+}
+
+static int one_length(struct measuring *m, int length, int *told, lg_error *err)
+{
+    int documents;
+    int64_t there;
+    int e = choose_documents(m, length, &documents, &there, err);
+    if (!e) e = lg__block_grow(&m->losses, ((size_t)length + 1) * sizeof(double), 0, "losses", err);
+    if (e || !documents) return e;
+    set_bins(m, length);
+    for (int i = 0; i < documents && !e; i++) {
+        if (m->o->stop && *m->o->stop) return 0;
+        e = one_document(m, ((const int64_t *)m->documents.data)[i], length, err);
+    }
+    if (!e) tell(m, length, documents, there);
+    *told = 1;
+    return e;
+}
+
+/* ---- The call --------------------------------------------------------------------------------- */
+
+/* Other texts: all of their documents. */
+static int open_texts(struct measuring *m, lg_error *err)
+{
+    const lg_text_eval_options *o = m->o;
+    char file[PATH_MAX];
+    m->corpus = lg__text_corpus(m->run.task);
+    m->side = LG_CORPUS_TEST;
+    if (!o->texts) {
+        if (m->corpus) return 0;
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s has no texts to be evaluated on%s%.300s; name "
+                        "some (--text)",
+                        o->folder, *m->run.texts ? ": " : "", m->run.texts);
+    }
+    const char *field = o->field ? o->field : "text";
+    lg_tokenizer *t = lg__text_tokenizer(m->run.task);
+    lg_corpus_options c = {.field = field, .cache = file};
+    int e = lg__text_cache(file, sizeof file, t, o->texts, field, err);
+    const char **paths = e ? NULL : lg__text_paths(o->texts, &c.path_count);
+    if (e) return e;
+    if (!paths) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the names of texts");
+    c.paths = paths;
+    m->corpus = m->own = lg_corpus_open(&c, t, err);
+    m->side = LG_CORPUS_ALL;
+    free(paths);
+    return m->own ? 0 : err->code;
+}
+
+static int measure(struct measuring *m, lg_error *err)
+{
+    const struct lg__config *c = &m->run.config;
+    const int *lengths = m->o->lengths ? m->o->lengths : c->eval_lengths.at;
+    int count = m->o->lengths ? m->o->length_count : c->eval_lengths.count, told = 0, e = 0;
+    m->context = m->o->context ? m->o->context : c->length[1];
+    m->evaluator = lg_evaluator_new(m->run.model, m->o->threads, err);
+    if (!m->evaluator) return LG_ERROR_MEMORY;
+    for (int i = 0; i < count && !e; i++) {
+        if (lengths[i] < 1 || lengths[i] > 1 << 20)
+            e = lg__fail(err, LG_ERROR_ARGUMENT, "a length of %d tokens; take 1..1048576",
+                         lengths[i]);
+        else
+            e = one_length(m, lengths[i], &told, err);
+    }
+    if (e || told || !count || (m->o->stop && *m->o->stop)) return e;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s: of %lld held-out documents none has %d tokens and one more; take shorter "
+                    "--lengths, longer texts (--text), or a larger share task.test",
+                    m->o->folder, (long long)lg_corpus_documents(m->corpus, m->side), lengths[0]);
+}
+
+int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err)
+{
+    lg_error own;
+    struct measuring *m = calloc(1, sizeof *m);
+    if (!err) err = &own;
+    if (!m) return lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluation");
+    m->o = o;
+    lg_batch_init(&m->batch);
+    lg_example_init(&m->example);
+    int e = lg__run_open_folder(&m->run, o->folder, warning, err);
+    if (!e && !lg__is_text(m->run.task))
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%s is a run of task %s, which has answers; evaluate those (lg_run_eval)",
+                     o->folder, m->run.config.task);
+    if (!e) e = open_texts(m, err);
+    if (!e) e = measure(m, err);
+    lg_evaluator_free(m->evaluator);
+    lg_corpus_free(m->own);
+    lg_batch_clear(&m->batch);
+    lg_example_clear(&m->example);
+    lg__block_free(&m->documents);
+    lg__block_free(&m->losses);
+    lg__run_close(&m->run);
+    free(m);
+    return e;
+}
+
+int lg_run_is_text(const char *folder)
+{
+    char path[4096];
+    struct lg__config c;
+    if (lg__run_path(path, sizeof path, folder, "config.yaml", NULL) ||
+        lg__config_read(&c, path, NULL, 0, NULL))
+        return 0;
+    int yes = strcmp(lg_task_info_find(c.task)->name, "text") == 0;
+    lg__config_clear(&c);
+    return yes;
+}

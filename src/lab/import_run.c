@@ -1,0 +1,262 @@
+/* import_run.c: a run's folder from published weights, and back: what has weights, a config and a
+ * tokenizer can be evaluated, probed and asked like any run. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "lab/checkpoint.h"
+#include "lab/import.h"
+#include "lab/run.h"
+#include "lab/texts.h"
+
+enum { SETS = 40, SET = 4400 };
+
+/* ---- The config ---------------------------------------------------------------------------- */
+
+struct sets {
+    char (*text)[SET];
+    const char *list[SETS];
+    int count;
+};
+
+static void say(struct sets *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct sets *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->text[s->count], SET, format, args);
+    va_end(args);
+    s->list[s->count] = s->text[s->count];
+    s->count++;
+}
+
+static const char *yes(int flag) { return flag ? "yes" : "no"; }
+
+/* Words in the order of their enums. */
+static void say_model(struct sets *s, const lg_model_config *c)
+{
+    static const char *const norm[] = {"layer", "plain", "rms"};
+    static const char *const act[] = {"gelu", "gelu-tanh", "swiglu"};
+    static const char *const scaling[] = {"none", "linear", "ntk", "dynamic", "yarn"};
+    say(s, "model.arch=%s", c->arch == LG_ARCH_OLMO ? "olmo" : "neox");
+    say(s, "model.layers=%d", c->layers);
+    say(s, "model.width=%d", c->width);
+    say(s, "model.heads=%d", c->heads);
+    say(s, "model.ff=%d", c->ff);
+    say(s, "model.norm=%s", norm[c->norm]);
+    say(s, "model.norm_eps=%.17g", c->norm_eps);
+    say(s, "model.act=%s", act[c->act]);
+    say(s, "model.biases=%s", yes(c->biases));
+    say(s, "model.parallel=%s", yes(c->parallel));
+    say(s, "model.tied=%s", yes(c->tied));
+    say(s, "positions.encoding=%s", c->encoding);
+    if (strcmp(c->encoding, "learned") == 0) say(s, "positions.max_id=%d", c->max_id);
+    say(s, "positions.rope.share=%.17g", c->rope_share);
+    say(s, "positions.rope.base=%.17g", c->rope_base);
+    say(s, "positions.rope.scaling=%s", scaling[c->rope_scaling]);
+    say(s, "positions.rope.factor=%.17g", c->rope_factor);
+    say(s, "positions.rope.length=%d", c->rope_length);
+}
+
+/* All documents of the texts are held out: the model was trained on others. */
+static void say_task(struct sets *s, const lg_import_options *o, const lg_model_config *c,
+                     const char *tokenizer, int length)
+{
+    say(s, "task.name=text");
+    say(s, "task.text=%s", o->texts ? o->texts : "");
+    if (o->field) say(s, "task.field=%s", o->field);
+    say(s, "task.tokenizer=%s", tokenizer);
+    say(s, "task.test=1");
+    say(s, "task.vocab=%d", c->vocab);
+    say(s, "train.steps=1");
+    say(s, "train.length=[1, %d]", length);
+    say(s, "eval.lengths=[%d]", length);
+}
+
+/* The config must say all that the model is: else the run would be another function. */
+static int check_same(const lg_model *m, const struct lg__run *r, const char *path, lg_error *err)
+{
+    const lg_model_config *a = lg_model_get_config(m), *b = lg_model_get_config(r->model);
+    int same = lg_model_param_count(m) == lg_model_param_count(r->model) &&
+               a->norm_eps == b->norm_eps && a->rope_share == b->rope_share &&
+               a->rope_base == b->rope_base && a->rope_scaling == b->rope_scaling &&
+               a->rope_factor == b->rope_factor && a->parallel == b->parallel &&
+               a->norm == b->norm && a->act == b->act && a->tied == b->tied &&
+               strcmp(a->encoding, b->encoding) == 0 && a->scores == b->scores &&
+               a->span == b->span;
+    for (int i = 0; i < lg_model_param_count(m) && same; i++) {
+        lg_param p = lg_model_param(m, i), q = lg_model_param(r->model, i);
+        same = strcmp(p.name, q.name) == 0 && p.rows == q.rows && p.cols == q.cols;
+    }
+    if (same) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s: a run's config cannot say what this model is; please report its "
+                    "config.json",
+                    path);
+}
+
+/* ---- The tokenizer -------------------------------------------------------------------------- */
+
+static int copy_file(const char *from, const char *folder, const char *name, lg_error *err)
+{
+    struct lg__mapped f = {0};
+    struct lg__part part = {0};
+    char to[LG__IMPORT_PATH];
+    int e = lg__map_file(&f, from, "is it the tokenizer?", err);
+    if (!e) e = lg__run_path(to, sizeof to, folder, name, err);
+    if (!e && !(e = lg__part_open(&part, to, err))) {
+        if (f.size && fwrite(f.data, 1, f.size, part.file) != f.size)
+            e = lg__fail(err, LG_ERROR_SYSTEM, "%s could not be written (%s); is the disk full?",
+                         to, strerror(errno));
+        if (e)
+            lg__part_drop(&part);
+        else
+            e = lg__part_keep(&part, err);
+    }
+    lg__unmap_file(&f);
+    return e;
+}
+
+/* Its file, and the one beside it where there are two, under names that a tokenizer's folder has. */
+static int copy_tokenizer(const char *from, const char *folder, lg_error *err)
+{
+    static const char *const pairs[][2] = {{"encoder.json", "vocab.bpe"},
+                                           {"vocab.json", "merges.txt"}};
+    static const char *const names[] = {"tokenizer.json", "encoder.json", "vocab.json",
+                                        "tokenizer.bin"};
+    char to[LG__IMPORT_PATH], beside[LG__IMPORT_PATH], found[LG__IMPORT_PATH];
+    struct stat st;
+    if (strcmp(from, "bytes") == 0) return 0;
+    snprintf(found, sizeof found, "%s", from);
+    if (stat(from, &st) == 0 && S_ISDIR(st.st_mode)) {
+        found[0] = 0;
+        for (int i = 0; i < 4 && !found[0]; i++) lg__import_beside(found, from, names[i]);
+    }
+    int e = lg__run_path(to, sizeof to, folder, LG__RUN_TOKENIZER, err);
+    if (!e) e = lg__run_make_folders(to, err);
+    if (e) return e;
+    const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(name, pairs[i][0]) != 0) continue;
+        snprintf(beside, sizeof beside, "%.*s%s", (int)(name - found), found, pairs[i][1]);
+        e = copy_file(found, to, pairs[i][0], err);
+        return e ? e : copy_file(beside, to, pairs[i][1], err);
+    }
+    size_t n = strlen(name);
+    int json = n > 5 && strcmp(name + n - 5, ".json") == 0;
+    return copy_file(found, to, json ? "tokenizer.json" : "tokenizer.bin", err);
+}
+
+/* ---- Importing -------------------------------------------------------------------------------- */
+
+/* As if the run had made its one step. */
+static int save(const struct lg__run *r, lg_model *m, const char *folder, int length, lg_error *err)
+{
+    char path[LG__IMPORT_PATH], note[200 + LG__RUN_KERNELS];
+    int e = lg__run_path(path, sizeof path, folder, "checkpoint", err);
+    lg_trainer *t = e ? NULL : lg_trainer_new(m, &r->options, err);
+    if (!t) return e ? e : LG_ERROR_MEMORY;
+    lg_trainer_set_steps(t, 1);
+    snprintf(note, sizeof note,
+             "step 1 length %d sparsity 0 learned 0x0p+0 enough 1 evaluated 0 kernels %s", length,
+             r->kernels);
+    e = lg__checkpoint_save(path, m, t, note, 1, err);
+    lg_trainer_free(t);
+    return e;
+}
+
+static int make_run(const lg_import_options *o, lg_model *m, const char *tokenizer, int length,
+                    struct sets *s, lg_error *err)
+{
+    struct lg__run r = {0};
+    int there = 0, lock = -1;
+    const lg_model_config *c = lg_model_get_config(m);
+    say_task(s, o, c, tokenizer, length);
+    say_model(s, c);
+    int e = lg__run_open(&r, NULL, s->list, s->count, err);
+    if (!e) e = check_same(m, &r, o->path, err);
+    if (!e) e = lg__run_check_folder(&r, o->folder, LG_RUN_NEW, &there, err);
+    if (!e) e = lg__run_claim_folder(&r, o->folder, LG_RUN_NEW, &there, &lock, err);
+    if (!e && ((e = copy_tokenizer(tokenizer, o->folder, err)) ||
+               (e = save(&r, m, o->folder, length, err))))
+        lg__run_remove_folder(o->folder, NULL);
+    if (lock >= 0) close(lock);
+    lg__run_close(&r);
+    return e;
+}
+
+int lg_run_import(const lg_import_options *o, lg_import_info *info, lg_error *err)
+{
+    lg_import_info own;
+    lg_error mine;
+    struct sets s = {.text = malloc(SETS * sizeof *s.text)};
+    if (!info) info = &own;
+    if (!err) err = &mine;
+    if (!s.text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a config");
+    lg_model *m = lg_import(o->path, info, err);
+    const char *tokenizer = o->tokenizer ? o->tokenizer : info->tokenizer;
+    int e = m ? 0 : err->code;
+    if (m && !*tokenizer)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "there is no tokenizer beside %s; give its file, or bytes (--tokenizer)",
+                     o->path);
+    if (!e) e = make_run(o, m, tokenizer, info->length, &s, err);
+    lg_model_free(m);
+    free(s.text);
+    return e;
+}
+
+/* ---- Exporting -------------------------------------------------------------------------------- */
+
+/* The tokenizer.json of a run of texts; "" if its tokenizer is of another kind. */
+static void find_tokenizer(const struct lg__run *r, char path[LG__IMPORT_PATH])
+{
+    const char *said = "";
+    struct stat st;
+    path[0] = 0;
+    if (!lg__is_text(r->task)) return;
+    for (int i = 0; i < r->config.setting_count; i++)
+        if (strncmp(r->config.settings[i], "tokenizer=", 10) == 0)
+            said = r->config.settings[i] + 10;
+    if (stat(said, &st)) return;
+    if (S_ISDIR(st.st_mode)) {
+        lg__import_beside(path, said, "tokenizer.json");
+        return;
+    }
+    size_t n = strlen(said);
+    const char *slash = strrchr(said, '/'), *name = slash ? slash + 1 : said;
+    if (n > 5 && strcmp(said + n - 5, ".json") == 0 && strcmp(name, "encoder.json") != 0 &&
+        strcmp(name, "vocab.json") != 0)
+        snprintf(path, LG__IMPORT_PATH, "%s", said);
+}
+
+int lg_run_export(const char *folder, const char *to, int *tokenizer, lg_error *warning,
+                  lg_error *err)
+{
+    struct lg__run r = {0};
+    char path[LG__IMPORT_PATH];
+    lg_error own;
+    if (!err) err = &own;
+    int e = lg__run_open_folder(&r, folder, warning, err);
+    int counted = !e && (strcmp(r.scheme.ids, "plain") == 0 || strcmp(r.scheme.ids, "pose") == 0 ||
+                         strcmp(r.scheme.ids, "random-start") == 0);
+    if (!e && !counted)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%s has ids %s, but in published formats tokens are counted; train with ids "
+                     "plain, random-start or pose",
+                     folder, r.scheme.ids);
+    if (!e) find_tokenizer(&r, path);
+    if (!e) e = lg_export(r.model, r.config.length[1], to, err);
+    if (!e && *path) e = copy_file(path, to, "tokenizer.json", err);
+    *tokenizer = !e && *path;
+    lg__run_close(&r);
+    return e;
+}

@@ -1,0 +1,24 @@
+/* texts.h: a corpus as a task: `task: {name: text, ..}`. */
+#ifndef LG_LAB_TEXTS_H
+#define LG_LAB_TEXTS_H
+
+#include "lab/config.h"
+
+/* Whether it is that task; the next four take no other. */
+int lg__is_text(const lg_task *t);
+lg_tokenizer *lg__text_tokenizer(const lg_task *t);
+const lg_corpus *lg__text_corpus(const lg_task *t); /* NULL: no texts were named */
+/* Whether there is something to train on. */
+int lg__text_check_training(const lg_task *t, lg_error *err);
+/* Writes the checksums of tokenizer and texts into the config, where they are not said: a run whose
+ * texts are others tomorrow is then refused. */
+int lg__text_record(struct lg__config *c, const lg_task *t, lg_error *err);
+
+/* "a,b" as paths, in one block to be freed with free(); NULL: no memory. */
+const char **lg__text_paths(const char *list, int *count);
+/* Where the tokens of these texts are kept if nothing is said: a file of the user's cache folder,
+ * which is made. */
+int lg__text_cache(char *path, size_t size, const lg_tokenizer *t, const char *list,
+                   const char *field, lg_error *err);
+
+#endif

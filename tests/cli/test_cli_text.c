@@ -1,0 +1,117 @@
+/* test_cli_text.c: runs of texts as a user has them: train, eval, generate, export, import, and what
+ * is refused. Without it a table could lose its columns, or a refusal its reason. */
+#include "running.h"
+
+#define BOTH "2>&1"
+#define STDOUT "2>/dev/null"
+#define SMALL "--threads 1 --store s.db"
+
+static int run(const char *arguments, const char *after)
+{
+    return run_program("LENGTHEN_CACHE=cache", arguments, after);
+}
+
+static int make_texts(void **state)
+{
+    (void)state;
+    if (new_home()) return -1;
+    FILE *f = fopen(in_home("corpus.txt"), "w");
+    if (!f) return -1;
+    for (int d = 0; d < 30; d++) {
+        if (d) fputs("<|endoftext|>\n", f);
+        for (int i = 0; i < 20; i++) fprintf(f, "line %d of text %d\n", i, d);
+    }
+    fclose(f);
+    return write_file("c.yaml", "task: {name: text, text: [corpus.txt], test: 0.3}\n"
+                                "model: {layers: 1, width: 16, heads: 2}\n"
+                                "train: {steps: 6, batch: 4, length: [16, 16], schedule: cosine}\n"
+                                "eval: {lengths: [16, 32]}\n");
+}
+
+static void trains_and_evaluates(void **state)
+{
+    (void)state;
+    assert_int_equal(run("train c.yaml --out r " SMALL, BOTH), 0);
+    assert_int_equal(run("eval r --threads 1", BOTH), 0);
+    prints("length  positions  documents  truncated");
+    prints("    16      9..16");
+    prints("    32     17..32");
+    prints("sliding: the last 16 alone");
+    assert_int_equal(run("eval r --threads 1 --lengths 32 --samples 2 --context 4 --csv", STDOUT),
+                     0);
+    assert_int_equal(count("\n"), 7); /* 1, 2, 3..4, 5..8, 9..16, 17..32 */
+    prints("step,length,low,high,context,documents,documents_there,truncated,");
+    prints("\n6,32,17,32,4,2,");
+    assert_int_equal(run("eval r --threads 1 --lengths 32 --json", STDOUT), 0);
+    assert_int_equal(count("\"excess_high\":"), 6);
+    assert_int_equal(run("eval r --threads 1 --text corpus.txt --lengths 8 --json", STDOUT), 0);
+    assert_int_equal(count("\"documents\":30,\"documents_there\":30,"), 4);
+    assert_int_equal(run("eval r --threads 1 --lengths 32 --plot -", STDOUT), 0);
+    prints("loss, nats a token");
+    prints("truncated: all tokens before");
+}
+
+static void goes_on_with_a_prompt(void **state)
+{
+    (void)state;
+    assert_int_equal(run("generate r --prompt 'line 1' --most 5", STDOUT), 0);
+    assert_int_equal(strncmp(out, "line 1", 6), 0);
+    assert_int_equal(run("generate r --prompt 'line 1' --most 5 --json", STDOUT), 0);
+    prints("{\"prompt\":\"line 1\",\"text\":\"line 1");
+    prints("\"prompt_tokens\":6,\"tokens\":");
+    assert_int_equal(run("generate r --length 5", BOTH), 2);
+    prints("r is a run of texts, for which there is no --length");
+}
+
+static void goes_out_and_comes_back(void **state)
+{
+    (void)state;
+    assert_int_equal(run("export r hf", BOTH), 0);
+    prints("hf has config.json, model.safetensors; the run has no tokenizer.json");
+    assert_true(there("hf/model.safetensors"));
+    assert_int_equal(run("import hf back", BOTH), 2);
+    prints("there is no tokenizer beside hf");
+    assert_false(there("back"));
+    assert_int_equal(run("import hf back --tokenizer bytes --text corpus.txt", BOTH), 0);
+    prints("back is a run of GPTNeoXForCausalLM, made for 16 tokens.");
+    assert_int_equal(run("eval back --threads 1 --lengths 32", BOTH), 0);
+    prints("30 of 30");
+    assert_int_equal(run("import hf back --tokenizer bytes", BOTH), 2);
+    prints("back holds a run already");
+    assert_int_equal(run("export r hf", BOTH), 2);
+    prints("hf holds files already");
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    assert_int_equal(run("eval r --ids given", BOTH), 2);
+    prints("r is a run of texts, for which there is no --ids");
+    assert_int_equal(run("eval r --lengths 5000", BOTH), 2);
+    prints("none has 5000 tokens and one more");
+    assert_int_equal(run("import hf", BOTH), 2);
+    prints("give the weights and the folder");
+    assert_int_equal(run("import a b c", BOTH), 2);
+    assert_int_equal(run("export r", BOTH), 2);
+    assert_int_equal(run("export r a --fast", BOTH), 2);
+    prints("\"--fast\" is not an option");
+    assert_int_equal(run("train c.yaml --out x --set positions.ids=coupled " SMALL, BOTH), 2);
+    prints("ids is coupled, but task text has no labels");
+    assert_false(there("x"));
+    write_file("p.yaml", "task: {name: parity}\nmodel: {width: 16, heads: 2}\n"
+                         "train: {steps: 1, batch: 2}\n");
+    assert_int_equal(run("train p.yaml --out p " SMALL, BOTH), 0);
+    assert_int_equal(run("eval p --text corpus.txt", BOTH), 2);
+    prints("--text is for runs of the task text, and p is none");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trains_and_evaluates),
+        cmocka_unit_test(goes_on_with_a_prompt),
+        cmocka_unit_test(goes_out_and_comes_back),
+        cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, make_texts, remove_home);
+}
