@@ -163,6 +163,7 @@ GET(get_width, x->m.width)
 GET(get_heads, x->m.heads)
 GET(get_ff, x->m.ff)
 GET(get_norm, x->m.norm)
+GET(get_norm_eps, x->m.norm_eps)
 GET(get_act, x->m.act)
 GET(get_biases, x->m.biases)
 GET(get_parallel, x->m.parallel)
@@ -222,6 +223,7 @@ static const struct effect effects[] = {
     {"model.heads", "6", 6, get_heads},
     {"model.ff", "100", 100, get_ff},
     {"model.norm", "rms", LG_NORM_RMS, get_norm},
+    {"model.norm_eps", "1e-6", 1e-6, get_norm_eps},
     {"model.act", "gelu-tanh", LG_ACT_GELU_TANH, get_act},
     {"model.biases", "yes", 1, get_biases},
     {"model.parallel", "yes", 1, get_parallel},
