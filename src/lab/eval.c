@@ -9,6 +9,7 @@
 #include "lab/bench.h"
 #include "lab/run.h"
 #include "lab/store.h"
+#include "lab/texts.h"
 
 struct grid {
     struct lg__run *run;
@@ -248,6 +249,11 @@ int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err)
     int64_t number = 0;
     if (!err) err = &own;
     int e = lg__run_open_folder(&r, o->folder, warning, err);
+    if (!e && lg__is_text(r.task))
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%s is a run of texts, which has no answers to be right or wrong; ask for its "
+                     "loss by position (lengthen eval, lg_run_eval_text)",
+                     o->folder);
     if (!e) e = lg__run_check_grid(&r, o, err);
     if (!e && o->store && !(s = lg_store_open(o->store, 1, err))) e = err->code;
     if (!e) e = lg__run_register(&r, o->folder, s, 0, &number, err);

@@ -495,6 +495,16 @@ static void what_cannot_be_is_refused(void **state)
         refused("none", &one[i][0], 1, LG_RUN_NEW, one[i][1]);
 }
 
+/* Its answers would all be wrong. */
+static void a_text_has_no_answers(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    lg_eval_options o = {.folder = in_home("whole0"), .predicted = -1};
+    assert_int_equal(lg_run_eval(&o, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "is a run of texts, which has no answers"));
+}
+
 /* Two tokens of vocabulary are not 257: nothing is made. */
 static void imports_that_cannot_be_are_refused(void **state)
 {
@@ -543,6 +553,7 @@ int main(void)
         cmocka_unit_test(text_is_the_likeliest),
         cmocka_unit_test(exported_runs_come_back),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_text_has_no_answers),
         cmocka_unit_test(imports_that_cannot_be_are_refused),
         cmocka_unit_test(changed_texts_are_noticed),
     };

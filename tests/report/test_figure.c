@@ -677,6 +677,33 @@ static void y_may_be_logarithmic(void **state)
     has(err.text, "point 2 is x 100, y 0; on a logarithmic axis give numbers above 0");
 }
 
+/* y that is no share: the axis has its own ends, and numbers in the place of percent. */
+static void an_axis_may_have_numbers(void **state)
+{
+    (void)state;
+    static const double loss[] = {4.25, 5.5, 3, 2.5};
+    const lg_curve curve = {"loss", 4, x4, loss, NULL, NULL};
+    lg_figure f = {.y_label = "nats", .curves = &curve, .count = 1};
+    lg_error err = {0};
+    gnuplot_is("/bin/cat > script; echo '<svg></svg>'");
+    assert_int_equal(lg_figure_write(&f, svg, &err), LG_ERROR_ARGUMENT);
+    has(err.text, "y from 0 to 1");
+    f.y_low = 2;
+    f.y_high = 6;
+    assert_int_equal(lg_figure_write(&f, svg, &err), 0);
+    load(in_home("script"));
+    has(text, "set yrange [2:6]\n");
+    has(text, "\n1000 4.25 4.25 4.25\n");
+    lacks(text, "[-4:104]");
+    char *got = lg_figure_text(&f, 40, 16, 0, 1);
+    has(got, "   6 +");
+    has(got, "   4 +");
+    has(got, "   2 +");
+    has(got, "2.5 at 500,000");
+    lacks(got, "%");
+    free(got);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, clear)
@@ -691,6 +718,7 @@ int main(void)
         TEST(y_may_be_logarithmic),
         TEST(a_failure_leaves_the_earlier_file),
         TEST(a_caption_stands_below),
+        TEST(an_axis_may_have_numbers),
         TEST(gnuplot_draws_svg),
         TEST(gnuplot_draws_png),
         TEST(gnuplot_draws_what_is_odd),
