@@ -4,33 +4,8 @@
 
 #include "lab/contexts.h"
 #include "lab/feedback.h"
+#include "lab/home.h"
 #include "lab/training.h"
-
-static char home[64];
-
-static int make_home(void **state)
-{
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-certify-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
-
-static const char *in_home(const char *name)
-{
-    static char path[4][200];
-    static int next;
-    char *p = path[next++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
-}
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 

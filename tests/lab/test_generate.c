@@ -1,17 +1,7 @@
 /* test_generate.c: generating token by token: the same tokens as lg_answer; a typed prompt has the
  * IDs of the examples like it, or is refused; temperature; what cannot be is refused. */
+#include "lab/home.h"
 #include "lab/training.h"
-
-static char home[64];
-
-static const char *in_home(const char *name)
-{
-    static char path[8][200];
-    static int next;
-    char *p = path[next++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
-}
 
 /* ---- Runs ------------------------------------------------------------------------------- */
 
@@ -55,21 +45,11 @@ static void train_little(const char *folder, const char *const *own, int count)
     train_run(folder, sets, n);
 }
 
-static int make_home(void **state)
+static int prepare(void **state)
 {
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-generate-XXXXXX");
-    if (!mkdtemp(home)) return -1;
+    if (make_home(state)) return -1;
     train_parity();
     return 0;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
 }
 
 /* ---- What is told ----------------------------------------------------------------------- */
@@ -453,5 +433,5 @@ int main(void)
         cmocka_unit_test(as_many_as_asked_for),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_home, remove_home);
+    return cmocka_run_group_tests(tests, prepare, remove_home);
 }

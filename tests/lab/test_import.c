@@ -17,26 +17,10 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "lab/home.h"
 #include "lab/safetensors.h"
 #include "lab/same.h"
 #include "lengthen_lab.h"
-
-static char home[64];
-
-static int make_home(void **state)
-{
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-import-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
 
 static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void shell(const char *format, ...)

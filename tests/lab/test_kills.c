@@ -9,27 +9,11 @@
 #include <unistd.h>
 
 #include "lab/checkpoint.h"
+#include "lab/home.h"
 #include "lab/store.h"
 #include "lab/training.h"
 
 enum { MOST_STEPS = 1000 };
-
-static char home[64];
-
-static int make_home(void **state)
-{
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-kills-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
 
 static double now(void)
 {

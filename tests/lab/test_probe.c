@@ -3,24 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lab/home.h"
 #include "lab/training.h"
-
-static char home[64];
-
-static int make_home(void **state)
-{
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-probe-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
 
 /* Trains the task with coupled IDs and a window. */
 static void train_run(const char *task, const char *window, const char *steps, const char *folder)
@@ -63,15 +47,6 @@ static lg_probe_result probe(const char *folder, int length, int threads)
         length, r.dependent, r.predictions, r.k_median, r.k_90, r.tokens_median, r.necessary,
         r.matter_median, r.matter_90, r.loss);
     return r;
-}
-
-static const char *in_home(const char *name)
-{
-    static char path[4][200];
-    static int next;
-    char *p = path[next++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
 }
 
 /* The bit of the next column, and that of its own, by which it is known as a parity and not as a

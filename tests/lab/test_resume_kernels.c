@@ -15,28 +15,19 @@
 
 #include "base/memory.h"
 #include "lab/checkpoint.h"
+#include "lab/home.h"
 #include "lab/run.h"
 
-static char home[64], self[1024], out[4096];
+static char self[1024], out[4096];
 static const char *const sets[] = {"task.name=copy",      "model.width=16",  "model.heads=2",
                                    "train.steps=30",      "train.batch=8",   "train.warmup=2",
                                    "train.length=[1, 5]", "eval.lengths=[3]"};
 enum { SETS = sizeof sets / sizeof *sets };
 
-static int make_home(void **state)
+static int prepare(void **state)
 {
-    (void)state;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    snprintf(home, sizeof home, "/tmp/lengthen-kernels-XXXXXX");
-    return n > 0 && mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
+    return n > 0 ? make_home(state) : -1;
 }
 
 /* In the process of a half: prints what the run says, and stops after a step. */
@@ -162,5 +153,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(other_kernels_are_told_and_marked),
         cmocka_unit_test(an_old_note_is_still_read),
     };
-    return cmocka_run_group_tests(tests, make_home, remove_home);
+    return cmocka_run_group_tests(tests, prepare, remove_home);
 }

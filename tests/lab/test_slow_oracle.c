@@ -8,27 +8,11 @@
 
 #include "lab/checkpoint.h"
 #include "lab/contexts.h"
+#include "lab/home.h"
 #include "lab/oracle.h"
 #include "lab/training.h"
 
 enum { MODELS = 100, LEAST = 30, FEW = 5, NOISE_STREAM = 9 };
-
-static char home[64];
-
-static int make_home(void **state)
-{
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-oracle-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
 
 /* What a case is: the run's settings, and how the oracle writes its texts. */
 struct test_case {

@@ -23,34 +23,14 @@
 
 #include <cmocka.h>
 
+#include "lab/home.h"
 #include "lab/store.h"
 #include "lab/study.h"
 
-static char home[64];
-
-static int make_home(void **state)
+static int tidy_up(void **state)
 {
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-store-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
     lg__store_patience(60000);
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
-
-static const char *in_home(const char *name)
-{
-    static char path[8][200];
-    static int next;
-    char *p = path[next++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
+    return remove_home(state);
 }
 
 static void must(int code, const lg_error *err)
@@ -1032,5 +1012,5 @@ int main(void)
         cmocka_unit_test(delete_takes_what_is_the_runs_own),
         cmocka_unit_test(a_run_that_trains_is_not_deleted),
     };
-    return cmocka_run_group_tests(tests, make_home, remove_home);
+    return cmocka_run_group_tests(tests, make_home, tidy_up);
 }

@@ -13,35 +13,10 @@
 
 #include <cmocka.h>
 
+#include "lab/home.h"
 #include "lab/run.h"
 #include "lab/store.h"
 #include "lab/sweep.h"
-
-static char home[64];
-
-static int make_home(void **state)
-{
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-sweep-XXXXXX");
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
-
-static const char *in_home(const char *name)
-{
-    static char path[8][400];
-    static int next;
-    char *p = path[next++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
-}
 
 static int there(const char *name)
 {

@@ -7,22 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lab/home.h"
 #include "lab/run.h"
 #include "lab/texts.h"
 #include "lab/training.h"
 
 enum { DOCUMENTS = 40, SHARE = 30 };
-
-static char home[64];
-
-static const char *in_home(const char *name)
-{
-    static char path[8][200];
-    static int next;
-    char *p = path[next++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
-}
 
 static const char *set(const char *key, const char *value)
 {
@@ -50,22 +40,12 @@ static void write_corpus(const char *name, int from, int to)
     assert_int_equal(fclose(f), 0);
 }
 
-static int make_home(void **state)
+static int prepare(void **state)
 {
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-texts-XXXXXX");
-    if (!mkdtemp(home)) return -1;
+    if (make_home(state)) return -1;
     setenv("LENGTHEN_CACHE", in_home("cache"), 1);
     write_corpus("a.txt", 0, DOCUMENTS);
     return 0;
-}
-
-static int remove_home(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
 }
 
 /* The same documents, split the same way, through the library alone. */
@@ -557,5 +537,5 @@ int main(void)
         cmocka_unit_test(imports_that_cannot_be_are_refused),
         cmocka_unit_test(changed_texts_are_noticed),
     };
-    return cmocka_run_group_tests(tests, make_home, remove_home);
+    return cmocka_run_group_tests(tests, prepare, remove_home);
 }

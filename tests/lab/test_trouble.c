@@ -7,37 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab/home.h"
 #include "lab/run.h"
 #include "lab/store.h"
 #include "lab/training.h"
 
 enum { STEPS = 24 };
 
-static char home[64];
-
-static int make_home(void **state)
+static int prepare(void **state)
 {
-    (void)state;
-    snprintf(home, sizeof home, "/tmp/lengthen-trouble-XXXXXX");
     lg__store_patience(300);
-    return mkdtemp(home) ? 0 : -1;
-}
-
-static int remove_home(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command);
-}
-
-static const char *in_home(const char *name)
-{
-    static char path[16][300];
-    static int next;
-    char *p = path[next++ % 16];
-    snprintf(p, sizeof path[0], "%s/%s", home, name);
-    return p;
+    return make_home(state);
 }
 
 static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -517,5 +497,5 @@ int main(void)
         cmocka_unit_test(another_store_knows_how_far_it_is),
         cmocka_unit_test(own_data_is_known_by_its_content),
     };
-    return cmocka_run_group_tests(tests, make_home, remove_home);
+    return cmocka_run_group_tests(tests, prepare, remove_home);
 }
