@@ -14,7 +14,8 @@ struct lg__feedback {
     lg_batch batch;
     int input[LG__FEEDBACK_MOST], count; /* contexts whose inputs are fed back */
     int *list;              /* [set.count] wrong contexts */
-    int64_t wrong, outside; /* at the last look; those of them that no input of training shows */
+    int64_t wrong, outside; /* at the last look; those whose shortest input is of other lengths than
+                               those of training */
     double margin;
 };
 
