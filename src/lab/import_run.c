@@ -173,6 +173,13 @@ static int save(const struct lg__run *r, lg_model *m, const char *folder, int le
     return e;
 }
 
+/* Whether the run that is there has its weights: an import that was killed is made again. */
+static int is_whole(const char *folder)
+{
+    char path[LG__IMPORT_PATH];
+    return lg__run_path(path, sizeof path, folder, "checkpoint", NULL) || lg__run_has_steps(path);
+}
+
 static int make_run(const lg_import_options *o, lg_model *m, const char *tokenizer, int length,
                     struct sets *s, lg_error *err)
 {
@@ -183,8 +190,11 @@ static int make_run(const lg_import_options *o, lg_model *m, const char *tokeniz
     say_model(s, c);
     int e = lg__run_open(&r, NULL, s->list, s->count, err);
     if (!e) e = check_same(m, &r, o->path, err);
-    if (!e) e = lg__run_check_folder(&r, o->folder, LG_RUN_NEW, &there, err);
-    if (!e) e = lg__run_claim_folder(&r, o->folder, LG_RUN_NEW, &there, &lock, err);
+    if (!e && is_whole(o->folder))
+        e = lg__fail(err, LG_ERROR_ARGUMENT, "%s holds a run already; take another folder",
+                     o->folder);
+    if (!e) e = lg__run_check_folder(&r, o->folder, LG_RUN_EITHER, &there, err);
+    if (!e) e = lg__run_claim_folder(&r, o->folder, LG_RUN_EITHER, &there, &lock, err);
     if (!e && ((e = copy_tokenizer(tokenizer, o->folder, err)) ||
                (e = save(&r, m, o->folder, length, err))))
         lg__run_remove_folder(o->folder, NULL);

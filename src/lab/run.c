@@ -1,6 +1,7 @@
 /* run.c: a run's folder: whose it is, what lies in it, and the run that it holds, opened. */
 #include "lab/run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -277,6 +278,15 @@ int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int 
     if (!e) e = lg__run_check_folder(r, folder, resume, there, err);
     if (!e && !*there) e = write_config(r, folder, err);
     return e;
+}
+
+int lg__run_has_steps(const char *path)
+{
+    int found = 0;
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) found |= strncmp(e->d_name, "step-", 5) == 0;
+    if (d) closedir(d);
+    return found;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)

@@ -62,6 +62,8 @@ int lg__run_claim_folder(struct lg__run *r, const char *folder, int resume, int 
 int lg__run_is_locked(const char *folder);
 /* The lock itself, beside those who only ask (shared) or alone; 0, or the reason as in errno. */
 int lg__run_try_lock(const char *folder, int shared, int *lock);
+/* Whether a checkpoint was ever finished in this folder; a run may be killed before its first one is. */
+int lg__run_has_steps(const char *checkpoint);
 /* Removes what a run has written; anything else stays, and so does the folder then. */
 int lg__run_remove_folder(const char *folder, lg_error *err);
 /* The ID in a folder's config.yaml; "" if it holds no run. */

@@ -2,7 +2,6 @@
  * before the checkpoint that has it, so that no row is ever missing; a resumed run makes the rows
  * after its checkpoint again, so that none is there twice. While the store cannot be written the
  * rows wait in a file of the run's folder, and training goes on. */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -323,21 +322,11 @@ static int save(struct training *t, lg_error *err)
     return e ? e : lg__checkpoint_save(path, t->run.model, t->trainer, note, keep, err);
 }
 
-/* Whether a checkpoint was ever finished there; a run may be killed before its first one is. */
-static int has_steps(const char *path)
-{
-    int found = 0;
-    DIR *d = opendir(path);
-    for (struct dirent *e; d && (e = readdir(d));) found |= strncmp(e->d_name, "step-", 5) == 0;
-    if (d) closedir(d);
-    return found;
-}
-
 static int load(struct training *t, lg_error *warning, lg_error *err)
 {
     char path[4096], *note = NULL;
     int e = lg__run_path(path, sizeof path, t->o->folder, "checkpoint", err);
-    if (e || !has_steps(path)) return e; /* from the start */
+    if (e || !lg__run_has_steps(path)) return e; /* from the start */
     e = lg__checkpoint_load(path, t->run.model, t->trainer, &note, warning, err);
     if (!e) e = read_note(t, note, err);
     if (!e) join_kernels(t, note, warning);
@@ -433,8 +422,8 @@ static int certify(struct training *t, lg_error *err)
                  f->set.count);
     else
         lg__fail(&t->note, 0,
-                 "step %lld: %lld of %d contexts are wrong; %lld of these are shown by no input as "
-                 "short or as long as in training",
+                 "step %lld: %lld of %d contexts are wrong; the shortest inputs that show %lld of "
+                 "these are not of the lengths of training",
                  step, (long long)f->wrong, f->set.count, (long long)f->outside);
     return 0;
 }
