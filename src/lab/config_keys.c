@@ -63,6 +63,8 @@ static const struct lg__config_key keys[] = {
     INT("positions.chunks", "2..1000000", "2", scheme.chunks, "pose: pieces of an example"),
     INT("positions.target", "0..1000000000", "0", scheme.target,
         "pose: the length in IDs to be ready for"),
+    WORD("positions.random_start", "no|yes", "no", scheme.random_start,
+         "pose: the first piece is shifted at random, too"),
     NAME(SOURCE, "positions.source", source_name, "given", scheme.source,
          "who supplies the IDs of generated tokens: the task's rule, or a head that predicts "
          "them; one, or a list with one a level"),
