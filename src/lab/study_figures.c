@@ -111,13 +111,21 @@ static void draw_lines(struct drawing *d)
     }
 }
 
-/* How many tokens examples of a length have, by the shortest and the longest that are shown. */
+/* a stands for more than b: by its length as `sign` says or, of the same length, by its tokens. */
+static int goes_before(const struct lg__cell *a, const struct lg__cell *b, int sign)
+{
+    return a->length == b->length ? a->tokens > b->tokens
+                                  : sign * a->length > sign * b->length;
+}
+
+/* How many tokens examples of a length have, by the shortest and the longest that are shown; where
+ * the lines differ in that, the most. */
 static double tokens_at(const struct drawing *d, double length)
 {
     const struct lg__cell *a = d->cells[0], *b = a;
     for (int i = 1; i < d->count; i++) {
-        if (d->cells[i]->length < a->length) a = d->cells[i];
-        if (d->cells[i]->length > b->length) b = d->cells[i];
+        if (goes_before(d->cells[i], a, -1)) a = d->cells[i];
+        if (goes_before(d->cells[i], b, 1)) b = d->cells[i];
     }
     if (a->length == b->length) return a->tokens * length / a->length;
     return a->tokens + (b->tokens - a->tokens) * (length - a->length) / (b->length - a->length);
