@@ -129,11 +129,15 @@ typedef struct lg_text_row {
     lg_text_mean excess; /* what the model loses by seeing more than `context` tokens, at up to 16
                                of the places */
     int trained_least, trained_length;
+    char texts[200]; /* that were named, cut where they are longer; "": those held out */
+    char data[20];   /* a checksum of them */
+    int kept;        /* 1: it was in the store already */
 } lg_text_row;
 typedef void lg_text_told(void *context, const lg_text_row *r);
 
 typedef struct lg_text_eval_options {
     const char *folder;
+    const char *store;  /* rows go there, and come from there; NULL: none */
     const char *texts;  /* others than those that were held out: files, folders and globs, commas
                            between them; NULL: none */
     const char *field;  /* of JSON lines among them; NULL: "text" */
@@ -142,12 +146,14 @@ typedef struct lg_text_eval_options {
     int length_count;
     int context;   /* 0: the longest of training */
     int documents; /* at most, drawn; 0: eval.samples of the config */
+    int again;     /* 1: rows that the store has are made again */
     int threads;   /* 0: all cores */
     lg_text_told *told;
     void *of;                 /* its context */
     const volatile int *stop; /* not 0: no further documents; or NULL */
 } lg_text_eval_options;
-/* Tells the rows of each length as it is done. They do not go into a store. */
+/* Tells the rows of each length as it is done; they are in the store before they are told, so that
+ * an evaluation that was stopped goes on where it was. */
 int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err);
 int lg_run_is_text(const char *folder); /* 1: it holds a run of the task text */
 
@@ -388,6 +394,9 @@ int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *contex
 /* The cells of the evaluations at a step; step -1: at the last one that has any; -2: at all. */
 int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
                    lg_error *err);
+/* The losses by position of a run of texts; step as of lg_store_cells. */
+int lg_store_losses(lg_store *s, int64_t number, int64_t step, lg_text_told *each, void *context,
+                    lg_error *err);
 /* Deletes the run's rows, and its folder if it is still that run's; refused while it trains. */
 int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
 

@@ -86,6 +86,9 @@ int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *er
 /* The grid of the options (or of the config) with the weights that the run has now, of r->step. */
 int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64_t number,
                  lg_error *err);
+/* The same of a run of texts: its losses by position. */
+int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
+                   lg_error *err);
 /* A checksum of a task's file of examples, which may be another one tomorrow: lg_run_cell.data; ""
  * of other tasks. */
 void lg__run_sum_data(const char *task, char data[20]);

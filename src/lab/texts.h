@@ -14,6 +14,9 @@ int lg__text_check_training(const lg_task *t, lg_error *err);
  * texts are others tomorrow is then refused. */
 int lg__text_record(struct lg__config *c, const lg_task *t, lg_error *err);
 
+/* Of losses by position: where the bin that begins at `low` ends. */
+int lg__text_bin_end(int low, int length, int context);
+
 /* "a,b" as paths, in one block to be freed with free(); NULL: no memory. */
 const char **lg__text_paths(const char *list, int *count);
 /* Where the tokens of these texts are kept if nothing is said: a file of the user's cache folder,

@@ -51,6 +51,32 @@ static void trains_and_evaluates(void **state)
     prints("truncated: all tokens before");
 }
 
+static void the_store_has_its_losses(void **state)
+{
+    (void)state;
+    assert_int_equal(run("eval r " SMALL, BOTH), 0);
+    assert_int_equal(count("kept"), 0);
+    assert_int_equal(run("eval r " SMALL, BOTH), 0);
+    assert_int_equal(count("  kept\n"), 5 + 6);
+    assert_int_equal(run("eval r " SMALL " --json", STDOUT), 0);
+    assert_int_equal(count("\"texts\":\"\",\"kept\":true}"), 11);
+    assert_int_equal(run("eval r " SMALL " --again", BOTH), 0);
+    assert_int_equal(count("kept"), 0);
+    assert_int_equal(run("runs show r --store s.db", BOTH), 0);
+    prints("Loss by position, at step 6");
+    prints("    32     17..32");
+    assert_int_equal(run("runs show r --store s.db --json", BOTH), 0);
+    assert_int_equal(count("\"excess_high\":"), 11);
+    assert_int_equal(run("runs --store s.db", BOTH), 0);
+    prints("loss ");
+    prints(" at 32");
+    assert_int_equal(run("eval r " SMALL " --text corpus.txt --lengths 8", BOTH), 0);
+    prints("Loss in nats a token, on corpus.txt. Truncated");
+    assert_int_equal(run("runs show r --store s.db", BOTH), 0);
+    prints("corpus.txt       8          1");
+    prints("held out        16          1");
+}
+
 static void goes_on_with_a_prompt(void **state)
 {
     (void)state;
@@ -115,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trains_and_evaluates),
+        cmocka_unit_test(the_store_has_its_losses),
         cmocka_unit_test(goes_on_with_a_prompt),
         cmocka_unit_test(goes_out_and_comes_back),
         cmocka_unit_test(refuses),

@@ -327,6 +327,96 @@ static void loss_by_position_is_the_naive_one(void **state)
     }
 }
 
+/* ---- In the store -------------------------------------------------------------------------- */
+
+static void eval_into(const char *store, const int *lengths, int count, int documents, int context,
+                      int again, struct rows *rows)
+{
+    lg_error err = {0};
+    lg_text_eval_options o = {.folder = in_home("whole0"), .store = in_home(store), .threads = 1};
+    o.lengths = lengths;
+    o.length_count = count;
+    o.documents = documents;
+    o.context = context;
+    o.again = again;
+    o.told = keep_row;
+    o.of = rows;
+    rows->count = 0;
+    must(lg_run_eval_text(&o, NULL, &err), &err);
+}
+
+static int kept(const struct rows *rows)
+{
+    int n = 0;
+    for (int i = 0; i < rows->count; i++) n += rows->row[i].kept;
+    return n;
+}
+
+static void same_rows(const struct rows *a, const struct rows *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (int i = 0; i < a->count; i++) {
+        const lg_text_row *x = &a->row[i], *y = &b->row[i];
+        assert_true(x->step == y->step && x->length == y->length && x->low == y->low &&
+                    x->high == y->high && x->context == y->context);
+        assert_true(x->documents == y->documents && x->there == y->there);
+        assert_memory_equal(&x->truncated, &y->truncated, sizeof x->truncated);
+        assert_memory_equal(&x->sliding, &y->sliding, sizeof x->sliding);
+        assert_memory_equal(&x->excess, &y->excess, sizeof x->excess);
+        assert_true(x->trained_least == y->trained_least && x->trained_length == y->trained_length);
+        assert_string_equal(x->texts, y->texts);
+        assert_string_equal(x->data, y->data);
+    }
+}
+
+static void take_number(void *context, const lg_store_run *r) { *(int64_t *)context = r->number; }
+
+/* What the store has of the same step, texts, context, length and documents is not made again; what
+ * differs in one of them is. */
+static void losses_are_kept(void **state)
+{
+    (void)state;
+    static const int both[] = {16, LONG}, more[] = {8, 16, LONG};
+    static struct rows first, second, third;
+    lg_error err = {0};
+    int64_t number = 0;
+    eval_into("s.db", both, 2, 0, 0, 0, &first);
+    assert_int_equal(first.count, 5 + 6);
+    assert_int_equal(kept(&first), 0);
+    eval_into("s.db", both, 2, 0, 0, 0, &second);
+    assert_int_equal(kept(&second), 11);
+    same_rows(&first, &second);
+    eval_into("s.db", more, 3, 100000, 0, 0, &second); /* more than there are: the same documents */
+    assert_int_equal(second.count, 4 + 11);
+    assert_int_equal(kept(&second), 11);
+    eval_into("s.db", both, 2, 0, 0, 1, &second);
+    assert_int_equal(kept(&second), 0);
+    same_rows(&first, &second);
+    eval_into("s.db", both, 2, 0, 4, 0, &second);
+    assert_int_equal(kept(&second), 0);
+    eval_into("s.db", both, 2, 1, 0, 0, &second);
+    assert_int_equal(kept(&second), 0);
+    assert_true(isnan(second.row[0].truncated.low)); /* of one document: no interval */
+    eval_into("s.db", both, 2, 1, 0, 0, &third);
+    assert_int_equal(kept(&third), 11);
+    assert_true(isnan(third.row[0].truncated.low) && isnan(third.row[0].excess.high));
+    assert_true(third.row[3].truncated.value == second.row[3].truncated.value);
+    /* read again: of two numbers of documents, the greater one */
+    lg_store *s = lg_store_open(in_home("s.db"), 0, &err);
+    if (!s) fail_msg("%s", err.text);
+    must(lg_store_find(s, in_home("whole0"), take_number, &number, &err), &err);
+    second.count = 0;
+    must(lg_store_losses(s, number, -1, keep_row, &second, &err), &err);
+    assert_int_equal(second.count, 11 + 4 + 11); /* context 4; context 8 with length 8, 16, 24 */
+    memmove(second.row, second.row + 15, 11 * sizeof second.row[0]);
+    second.count = 11;
+    same_rows(&first, &second);
+    second.count = 0;
+    must(lg_store_losses(s, number, 7, keep_row, &second, &err), &err);
+    assert_int_equal(second.count, 0);
+    lg_store_close(s);
+}
+
 /* ---- Import, export, text ---------------------------------------------------------------------- */
 
 static void add_bytes(void *context, const char *bytes, size_t n)
@@ -530,6 +620,7 @@ int main(void)
         cmocka_unit_test(texts_are_named_in_three_ways),
         cmocka_unit_test(resumed_runs_have_the_same_bits),
         cmocka_unit_test(loss_by_position_is_the_naive_one),
+        cmocka_unit_test(losses_are_kept),
         cmocka_unit_test(text_is_the_likeliest),
         cmocka_unit_test(exported_runs_come_back),
         cmocka_unit_test(what_cannot_be_is_refused),
