@@ -464,6 +464,21 @@ typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);
  * at lives until the callback returns. */
 int lg_sweep_cells(const lg_sweep_options *o, lg_sweep_table *each, void *context, lg_error *err);
 
+/* The same of runs of texts: the predictions at some positions, over the seeds. */
+typedef struct lg_sweep_loss {
+    const char *variant;
+    int length, low, high, context;
+    int seeds;                               /* that are done */
+    const lg_text_row *rows;                 /* [seeds] in the order of the seeds */
+    const int64_t *seed;                     /* [seeds] */
+    lg_text_mean truncated, sliding, excess; /* the median, and the quartiles as low and high */
+    int trained_least, trained_length;
+} lg_sweep_loss;
+typedef void lg_sweep_loss_told(void *context, const lg_sweep_loss *l);
+/* On held-out texts, with the context of training. */
+int lg_sweep_losses(const lg_sweep_options *o, lg_sweep_loss_told *each, void *context,
+                    lg_error *err);
+
 /* ---- Experiments ------------------------------------------------------------------------------ */
 
 /* A sweep's file with the key `experiment` (docs/CONFIG.md, "Experiments"): a question, the runs that
@@ -483,13 +498,15 @@ typedef void lg_figure_told(void *context, const char *file, const char *missing
 typedef void lg_note_told(void *context, const char *sentence);
 
 typedef struct lg_reproduce_options {
-    const char *name;        /* of the experiment: its file is EXPERIMENTS/NAME.yaml */
+    const char *name; /* of the experiment: its file is EXPERIMENTS/NAME.yaml; it may lie in a
+                                folder there: "language/models" */
     const char *experiments; /* folder of the files */
     const char *scale;       /* NULL or "desk": the file as it is */
     const char *results;     /* its rows, figures and run.json go to RESULTS/NAME, */
     const char *folder;      /* at another scale to FOLDER/NAME; the runs to FOLDER/NAME/RUN */
     const char *store;
     const char *only;       /* the name of one of its runs; NULL: all */
+    int nested;             /* of lg_experiments: those in folders of EXPERIMENTS, too */
     int jobs, threads;      /* as in lg_sweep_options */
     lg_sweep_watch *watch;  /* of the runs that are made now; NULL: nobody */
     lg_check_told *check;   /* or NULL, as the next two */
@@ -520,8 +537,9 @@ typedef struct lg_reproduce_result {
     int held, broken, empty; /* checks that hold, that do not, that have no cells */
 } lg_reproduce_result;
 /* Makes the runs whose rows are not all there, as lg_sweep does; the rows of each are put into
- * evals.csv, and what is said of it into run.json, as soon as it is done. Then draws, if gnuplot is
- * there, and checks. A damaged evals.csv or run.json is refused and left as it is. */
+ * evals.csv (of texts losses.csv), and what is said of it into run.json, as soon as it is done. Then
+ * draws, if gnuplot is there, and checks. A damaged file of rows or run.json is refused and left as it
+ * is. */
 int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error *err);
 
 /* ---- Figures -------------------------------------------------------------------------------- */

@@ -361,6 +361,25 @@ int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s
     return e;
 }
 
+int lg__run_check_losses(const struct lg__run *r, lg_error *err)
+{
+    const struct lg__config_list *lengths = &r->config.eval_lengths;
+    const lg_corpus *c = lg__text_corpus(r->task);
+    int64_t longest = 0, all = c ? lg_corpus_documents(c, LG_CORPUS_TEST) : 0;
+    for (int64_t i = 0; i < all; i++) {
+        int64_t n = lg_corpus_length(c, lg_corpus_document(c, LG_CORPUS_TEST, i));
+        if (n > longest) longest = n;
+    }
+    for (int i = 0; i < lengths->count; i++)
+        if (lengths->at[i] >= longest)
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "eval.lengths has %d, but of %lld held-out documents the longest has "
+                            "%lld tokens, and one more than the length is needed; take shorter "
+                            "eval.lengths, longer texts, or a larger share task.test",
+                            lengths->at[i], (long long)all, (long long)longest);
+    return 0;
+}
+
 int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err)
 {
     lg_error own;
@@ -388,7 +407,7 @@ int lg_run_is_text(const char *folder)
     if (lg__run_path(path, sizeof path, folder, "config.yaml", NULL) ||
         lg__config_read(&c, path, NULL, 0, NULL))
         return 0;
-    int yes = strcmp(lg_task_info_find(c.task)->name, "text") == 0;
+    int yes = lg__config_is_text(&c);
     lg__config_clear(&c);
     return yes;
 }

@@ -323,12 +323,16 @@ int lg__run_remove_folder(const char *folder, lg_error *err)
 int lg__run_open(struct lg__run *r, const char *config, const char *const *sets, int count,
                  lg_error *err)
 {
+    char sum[LG__TEXT_SUM];
     int e = lg__config_read(&r->config, config, sets, count, err);
     if (!e)
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
-    if (!e && lg__is_text(r->task)) e = lg__text_record(&r->config, r->task, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
+    if (lg__is_text(r->task)) {
+        lg__text_sum(r->task, sum);
+        if ((e = lg__text_record(&r->config, sum, err))) return e;
+    }
     lg__run_kernels(r->kernels);
     for (int l = 0; l < r->model_config.levels; l++)
         r->predicts |= r->model_config.id_classes[l] > 0;

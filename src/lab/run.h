@@ -18,8 +18,8 @@ enum {
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 #define LG__RUN_CERTIFICATE "certificate.json"
-#define LG__RUN_TOKENIZER "tokenizer"     /* a folder: the tokenizer of an imported model */
-enum { LG__RUN_ID = 17 };                 /* letters of a run's ID, with the 0 */
+#define LG__RUN_TOKENIZER "tokenizer" /* a folder: the tokenizer of an imported model */
+enum { LG__RUN_ID = 17 };             /* letters of a run's ID, with the 0 */
 enum { LG__RUN_KERNELS = 128 };
 
 struct lg__run {
@@ -86,7 +86,9 @@ int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *er
 /* The grid of the options (or of the config) with the weights that the run has now, of r->step. */
 int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64_t number,
                  lg_error *err);
-/* The same of a run of texts: its losses by position. */
+/* The same of a run of texts, its losses by position; and whether there are documents for every length
+ * of its config. */
+int lg__run_check_losses(const struct lg__run *r, lg_error *err);
 int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
                    lg_error *err);
 /* A checksum of a task's file of examples, which may be another one tomorrow: lg_run_cell.data; ""

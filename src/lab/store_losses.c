@@ -10,8 +10,8 @@ const char lg__store_losses_schema[] =
     "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
     "  texts TEXT NOT NULL, data TEXT NOT NULL, context INTEGER NOT NULL, length INTEGER NOT NULL,"
     "  documents INTEGER NOT NULL, there INTEGER NOT NULL, low INTEGER NOT NULL,"
-    "  high INTEGER NOT NULL, truncated REAL NOT NULL, truncated_low REAL, truncated_high REAL,"
-    "  sliding REAL NOT NULL, sliding_low REAL, sliding_high REAL, excess REAL NOT NULL,"
+    "  high INTEGER NOT NULL, truncated REAL, truncated_low REAL, truncated_high REAL,"
+    "  sliding REAL, sliding_low REAL, sliding_high REAL, excess REAL,"
     "  excess_low REAL, excess_high REAL, machine TEXT NOT NULL, created REAL NOT NULL,"
     "  PRIMARY KEY(run, step, texts, data, context, length, documents, low)) WITHOUT ROWID;";
 
@@ -89,9 +89,10 @@ int lg__store_get_losses(lg_store *s, int64_t number, const lg_text_row *like, i
     /* As many documents as are asked for, or all that there are. */
     lg__rows *q = lg__store_prepare(
         s, err,
-        LOSSES " WHERE run = ?1 AND o.step = ?2 AND texts = ?3 AND data = ?4 AND context = ?5 AND"
-               " o.length = ?6 AND (documents = ?7 OR documents = there AND there < ?7)"
-               " ORDER BY low",
+        LOSSES
+        " WHERE run = ?1 AND o.step = ?2 AND texts = ?3 AND ?4 IN (data, '') AND context = ?5 AND"
+        " o.length = ?6 AND (documents = ?7 OR documents = there AND there < ?7)"
+        " ORDER BY low",
         "iittiii", number, like->step, like->texts, like->data, (int64_t)like->context,
         (int64_t)like->length, (int64_t)documents);
     int e = q ? 1 : LG_ERROR_SYSTEM;

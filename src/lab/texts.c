@@ -16,7 +16,7 @@
 #include "text/text.h"
 
 enum { TEXT, TOKENIZER, CACHE, FIELD, TEST, VOCAB, CHECKSUM };
-enum { DRAWERS = 4, WORD = 400, SUM = 40 };
+enum { DRAWERS = 4, WORD = 400 };
 
 /* The windows of n tokens of a side. */
 struct drawer {
@@ -301,6 +301,11 @@ static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
 
 int lg__is_text(const lg_task *t) { return t->row->open == open_text; }
 
+int lg__config_is_text(const struct lg__config *c)
+{
+    return strcmp(lg_task_info_find(c->task)->name, "text") == 0;
+}
+
 lg_tokenizer *lg__text_tokenizer(const lg_task *t) { return ((struct texts *)t->own)->tokenizer; }
 
 const lg_corpus *lg__text_corpus(const lg_task *t) { return ((struct texts *)t->own)->corpus; }
@@ -314,21 +319,24 @@ int lg__text_check_training(const lg_task *t, lg_error *err)
                     "folders or globs");
 }
 
-int lg__text_record(struct lg__config *c, const lg_task *t, lg_error *err)
+void lg__text_sum(const lg_task *t, char sum[LG__TEXT_SUM])
 {
     const struct texts *s = t->own;
-    static const char key[] = "checksum=";
-    char *text = NULL, sum[SUM];
     unsigned long long own = lg_tokenizer_get_info(s->tokenizer).checksum;
-    int n = snprintf(sum, sizeof sum, "%016llx", own);
+    int n = snprintf(sum, LG__TEXT_SUM, "%016llx", own);
     if (s->corpus)
-        snprintf(sum + n, sizeof sum - (size_t)n, "-%016llx",
+        snprintf(sum + n, LG__TEXT_SUM - (size_t)n, "-%016llx",
                  (unsigned long long)lg_corpus_checksum(s->corpus));
+}
+
+int lg__text_record(struct lg__config *c, const char *sum, lg_error *err)
+{
+    static const char key[] = "checksum=";
     for (int i = 0; i < c->setting_count; i++) {
         if (strcmp(c->settings[i], key) != 0) continue;
-        text = lg__alloc(sizeof key + SUM);
+        char *text = lg__alloc(sizeof key + LG__TEXT_SUM);
         if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
-        snprintf(text, sizeof key + SUM, "%s%s", key, sum);
+        snprintf(text, sizeof key + LG__TEXT_SUM, "%s%s", key, sum);
         free(c->settings[i]);
         c->settings[i] = text;
     }

@@ -114,6 +114,44 @@ static void goes_out_and_comes_back(void **state)
     prints("hf holds files already");
 }
 
+/* The table of a sweep, and an experiment in a folder, by its name. */
+static void sweeps_and_reproduces(void **state)
+{
+    (void)state;
+    static const char sweep[] =
+        "# Is it so? Expected: it is.\n"
+        "experiment:\n  words: documented\n  budget: 1\n"
+        "  checks: [{most: {position: 20}, is: 9}, {least: {position: 20}, is: 9}]\n"
+        "base: ../c.yaml\nvary: {train.steps: [1, 6], seed: [1, 2]}\n";
+    char command[300];
+    snprintf(command, sizeof command, "mkdir -p %s %s", in_home("own"), in_home("experiments/own"));
+    assert_int_equal(system(command), 0);
+    write_file("own/e.yaml", sweep);
+    assert_int_equal(run("sweep own/e.yaml --out w --threads 1 --store w.db", STDOUT), 0);
+    prints("variant        length  positions  seeds  truncated");
+    prints("train.steps=6      32     17..32      2");
+    assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --csv", STDOUT), 0);
+    assert_int_equal(count("\n"), 1 + 2 * 2 * (5 + 6));
+    prints("variant,seed,length,low,high,context,documents,truncated,sliding,excess,");
+    assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --json", STDOUT), 0);
+    assert_int_equal(count("\"seeds\":[1,2]}"), 2 * (5 + 6));
+    assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --plot -", STDOUT), 0);
+    prints("loss, nats a token, median of the seeds");
+    snprintf(command, sizeof command, "sed s,../c.yaml,../../c.yaml, %s > %s",
+             in_home("own/e.yaml"), in_home("experiments/own/e.yaml"));
+    assert_int_equal(system(command), 0);
+    assert_int_equal(run("reproduce own/e --threads 1", BOTH), 3); /* one check does not hold */
+    prints("holds          at most 9 in {position: 20}");
+    prints("DOES NOT HOLD  at least 9 in {position: 20}");
+    assert_true(there("results/own/e/losses.csv"));
+    assert_int_equal(run("reproduce --list", BOTH), 0);
+    prints("own/e          4     4");
+    assert_int_equal(run("reproduce all", BOTH), 1);
+    prints("no file has the key experiment in the folder experiments");
+    assert_int_equal(run("reproduce ./own/e", BOTH), 2);
+    prints("without experiments/ and .yaml");
+}
+
 static void refuses(void **state)
 {
     (void)state;
@@ -140,11 +178,9 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trains_and_evaluates),
-        cmocka_unit_test(the_store_has_its_losses),
-        cmocka_unit_test(goes_on_with_a_prompt),
-        cmocka_unit_test(goes_out_and_comes_back),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(trains_and_evaluates),  cmocka_unit_test(the_store_has_its_losses),
+        cmocka_unit_test(goes_on_with_a_prompt), cmocka_unit_test(goes_out_and_comes_back),
+        cmocka_unit_test(sweeps_and_reproduces), cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, make_texts, remove_home);
 }
