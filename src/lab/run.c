@@ -129,6 +129,22 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID])
     free(text);
 }
 
+/* Where tokenizer, texts and tokens lie is no part of a run of texts: their checksums are. */
+static int same_places(struct lg__config *old, const struct lg__config *c, lg_error *err)
+{
+    static const char *const places[] = {"tokenizer=", "text=", "cache="};
+    if (!lg__config_is_text(old) || !lg__config_is_text(c)) return 0;
+    for (int i = 0; i < old->setting_count; i++)
+        for (int k = 0; k < 3; k++) {
+            if (strncmp(old->settings[i], places[k], strlen(places[k])) != 0) continue;
+            char *text = strdup(c->settings[i]);
+            if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
+            free(old->settings[i]);
+            old->settings[i] = text;
+        }
+    return 0;
+}
+
 /* The config there must mean the same as the run's; a key that it does not have, because it was
  * written before there was such a key, is at its default. */
 static int check_same(struct lg__run *r, const char *folder, const char *path, lg_error *err)
@@ -137,11 +153,12 @@ static int check_same(struct lg__run *r, const char *folder, const char *path, l
     char line[200];
     int e = lg__config_read(&old, path, NULL, 0, err);
     if (e) return e;
+    e = same_places(&old, &r->config, err);
     char *text = lg__config_text(&r->config), *was = lg__config_text(&old);
     lg__config_clear(&old);
-    if (!text || !was)
+    if (!e && (!text || !was))
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
-    else if (strcmp(was, text) != 0) {
+    else if (!e && strcmp(was, text) != 0) {
         first_difference(text, was, line, sizeof line);
         if (strncmp(line, "  checksum: ", 12) == 0)
             e = lg__fail(err, LG_ERROR_ARGUMENT,

@@ -18,7 +18,7 @@ enum {
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 #define LG__RUN_CERTIFICATE "certificate.json"
-#define LG__RUN_TOKENIZER "tokenizer" /* a folder: the tokenizer of an imported model */
+#define LG__RUN_TOKENIZER "tokenizer" /* a folder: a copy of the tokenizer of a run of texts */
 enum { LG__RUN_ID = 17 };             /* letters of a run's ID, with the 0 */
 enum { LG__RUN_KERNELS = 128 };
 
@@ -73,6 +73,10 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID]);
  * freed and stays NULL where there is no such file. */
 int lg__run_write_file(const char *path, const char *text, lg_error *err);
 int lg__run_read_file(const char *path, char **text, lg_error *err);
+/* A copy of a tokenizer (not of "bytes") in the run's folder, under names that a tokenizer's folder has;
+ * and of a file in any folder. */
+int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err);
+int lg__run_copy_file(const char *from, const char *folder, const char *name, lg_error *err);
 /* The folder and those it lies in. */
 int lg__run_make_folders(const char *folder, lg_error *err);
 /* FOLDER/NAME. */

@@ -17,6 +17,7 @@
 #include "lab/run.h"
 #include "lab/store.h"
 #include "lab/texts.h"
+#include "text/text.h"
 
 enum { STOP_EVERY = 100, STOP_SAMPLES = 100 }; /* early stop: how often, on how many examples */
 enum { SHORT_WAIT = 2000, LONG_WAIT = 60000 }; /* for a locked store, ms: on the way, at the end */
@@ -517,6 +518,8 @@ static int start(struct training *t, int *there, lg_error *err)
     }
     if (!e) e = check_store(o->store, err);
     if (!e) e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);
+    if (!e && lg__is_text(t->run.task))
+        e = lg__run_keep_tokenizer(lg__text_tokenizer(t->run.task)->file, o->folder, err);
     if (!e && o->store && !(t->store = lg_store_open(o->store, 1, err))) e = err->code;
     if (!e) e = lg__run_register(&t->run, o->folder, t->store, 1, &t->number, err);
     return e;

@@ -526,6 +526,53 @@ static void exported_runs_come_back(void **state)
     }
 }
 
+/* A run has a copy of its tokenizer: its folder can be moved, and the checksum still rules. Where the
+ * texts and the tokenizer lie is no part of the run. */
+static void runs_carry_their_tokenizer(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    lg_bpe_result made;
+    char before[400], after[400], file[220], command[900];
+    static struct rows rows[2];
+    const char *text = in_home("a.txt");
+    lg_bpe_options b = {.paths = &text, .path_count = 1, .vocab = 290};
+    snprintf(file, sizeof file, "%s/mine.json", home);
+    b.file = file;
+    must(lg_bpe_train(&b, &made, &err), &err);
+    const char *own[] = {set("task.tokenizer", file)};
+    must(train_some("own", own, 1, LG_RUN_NEW, stop_at_four, &err), &err);
+    text_of("own", before);
+    snprintf(command, sizeof command,
+             "mkdir %s/far && cd %s && mv mine.json far && mv own far/moved", home, home);
+    assert_int_equal(system(command), 0);
+    text_of("far/moved", after);
+    assert_string_equal(before, after);
+    for (int i = 0; i < 2; i++) {
+        lg_text_eval_options e = {.folder = in_home("far/moved"), .threads = 1};
+        e.lengths = (const int[]){12};
+        e.length_count = 1;
+        e.told = keep_row;
+        e.of = &rows[i];
+        must(lg_run_eval_text(&e, NULL, &err), &err);
+        /* goes on with the tokenizer where that is now, and the texts under another name */
+        snprintf(command, sizeof command, "cp %s/a.txt %s/far/same.txt", home, home);
+        assert_int_equal(system(command), 0);
+        const char *now[] = {set("task.tokenizer", in_home("far/mine.json")),
+                             set("task.text", in_home("far/same.txt"))};
+        if (!i) must(train_some("far/moved", now, 2, LG_RUN_RESUME, NULL, &err), &err);
+    }
+    assert_true(rows[0].row[0].step == 4 && rows[1].row[0].step == 8);
+    /* another tokenizer in its place */
+    b.vocab = 280;
+    snprintf(file, sizeof file, "%s/far/moved/tokenizer/tokenizer.json", home);
+    must(lg_bpe_train(&b, &made, &err), &err);
+    lg_text_generated g;
+    lg_text_generate_options o = {.folder = in_home("far/moved"), .prompt = "[07]", .most = 2};
+    assert_int_not_equal(lg_run_generate_text(&o, &g, NULL, &err), 0);
+    assert_non_null(strstr(err.text, "is another one than the run was made with"));
+}
+
 /* ---- Refusals --------------------------------------------------------------------------------- */
 
 static void refused(const char *folder, const char *const *own, int count, int resume,
@@ -623,6 +670,7 @@ int main(void)
         cmocka_unit_test(losses_are_kept),
         cmocka_unit_test(text_is_the_likeliest),
         cmocka_unit_test(exported_runs_come_back),
+        cmocka_unit_test(runs_carry_their_tokenizer),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_text_has_no_answers),
         cmocka_unit_test(imports_that_cannot_be_are_refused),
