@@ -110,6 +110,73 @@ static void training_never_sees_a_held_out_document(void **state)
     lg_task_free(t);
 }
 
+/* Whether there is a token of the end before the last one: the window goes on into another document. */
+static int crosses(const lg_example *x)
+{
+    for (int i = 0; i + 1 < x->n; i++)
+        if (x->tokens[i] == 256) return 1;
+    return 0;
+}
+
+/* The documents of the train side, end to end; their tokens. */
+static int join_naively(const lg_corpus *c, int32_t *all, int room)
+{
+    lg_error err = {0};
+    int n = 0;
+    for (int64_t i = 0; i < lg_corpus_documents(c, LG_CORPUS_TRAIN); i++) {
+        int64_t d = lg_corpus_document(c, LG_CORPUS_TRAIN, i);
+        int length = (int)lg_corpus_length(c, d);
+        assert_true(n + length <= room);
+        must(lg_corpus_read(c, d, 0, length, all + n, &err), &err);
+        n += length;
+    }
+    return n;
+}
+
+/* Windows cross documents only where that is asked for; then every token of the train side is drawn,
+ * even of documents that are shorter than a window, and nothing that is held out. */
+static void joined_examples_cross_documents(void **state)
+{
+    (void)state;
+    enum { LENGTH = 300, ROOM = 300 * DOCUMENTS }; /* longer than every document */
+    static int32_t all[ROOM];
+    static unsigned char seen[ROOM];
+    lg_error err = {0};
+    lg_example x;
+    lg_tokenizer *bytes = lg_tokenizer_open("bytes", &err);
+    lg_corpus *c = corpus_of(bytes);
+    const char *settings[] = {set("text", in_home("a.txt")), "test=0.3", "join=yes"};
+    lg_draw d = {.seed = 5, .stream = LG__STREAM_TRAIN, .length_lo = 60, .length_hi = 60};
+    lg_example_init(&x);
+    lg_task *apart = lg_task_new("text", settings, 2, &err);
+    assert_non_null(apart);
+    for (int i = 0; i < 1000; i++, d.index++) {
+        must(lg_task_example(apart, &d, &x, &err), &err);
+        assert_false(crosses(&x));
+    }
+    d.length_lo = d.length_hi = LENGTH;
+    assert_int_not_equal(lg_task_example(apart, &d, &x, &err), 0);
+    lg_task_free(apart);
+    lg_task *joined = lg_task_new("text", settings, 3, &err);
+    if (!joined) fail_msg("%s", err.text);
+    int n = join_naively(c, all, ROOM);
+    for (int i = 0; i < 40000; i++, d.index++) {
+        int at = 0;
+        must(lg_task_example(joined, &d, &x, &err), &err);
+        assert_int_equal(x.n, LENGTH + 1);
+        assert_true(crosses(&x));
+        size_t size = (size_t)x.n * sizeof *all;
+        while (at + x.n <= n && memcmp(all + at, x.tokens, size) != 0) at++;
+        assert_true(at + x.n <= n);
+        memset(seen + at, 1, (size_t)x.n);
+    }
+    for (int i = 0; i < n; i++) assert_int_equal(seen[i], 1);
+    lg_task_free(joined);
+    lg_example_clear(&x);
+    lg_corpus_free(c);
+    lg_tokenizer_free(bytes);
+}
+
 /* A list in YAML, commas in a set, and the task's argument are the same texts. */
 static void texts_are_named_in_three_ways(void **state)
 {
@@ -664,6 +731,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(training_never_sees_a_held_out_document),
+        cmocka_unit_test(joined_examples_cross_documents),
         cmocka_unit_test(texts_are_named_in_three_ways),
         cmocka_unit_test(resumed_runs_have_the_same_bits),
         cmocka_unit_test(loss_by_position_is_the_naive_one),
