@@ -24,10 +24,12 @@ extern "C" {
  * Whoever resumes it ends with the same bits as if it had never stopped. */
 typedef struct lg_run_step lg_run_step;
 typedef struct lg_run_cell lg_run_cell;
+typedef struct lg_text_row lg_text_row;
 
 /* Returns 1 to go on, 0 to save a checkpoint and stop. */
 typedef int lg_run_watch(void *context, const lg_run_step *s);
 typedef void lg_run_table(void *context, const lg_run_cell *cell);
+typedef void lg_text_told(void *context, const lg_text_row *r);
 
 enum {
     LG_RUN_NEW,    /* refused if the folder holds a run */
@@ -45,7 +47,8 @@ typedef struct lg_run_options {
     int threads;         /* 0: all cores; not part of the result's bits */
     lg_run_watch *watch; /* after each step; NULL: nobody */
     lg_run_table *table; /* after each cell of an evaluation on the way (eval.every); or NULL */
-    void *context;       /* of both */
+    lg_text_told *told;  /* the same of a run of texts: its losses by position */
+    void *context;       /* of all three */
     const volatile int *stop; /* not 0: as if watch had returned 0; also looked at between cells */
 } lg_run_options;
 
@@ -117,7 +120,7 @@ typedef struct lg_text_mean {
 } lg_text_mean;
 
 /* The predictions at some positions; a prediction at position p has p tokens before it. */
-typedef struct lg_text_row {
+struct lg_text_row {
     int64_t step;           /* of the weights */
     int length;             /* the first so many positions of each document */
     int low, high;          /* of those, these */
@@ -132,8 +135,8 @@ typedef struct lg_text_row {
     char texts[200]; /* that were named, cut where they are longer; "": those held out */
     char data[20];   /* a checksum of them */
     int kept;        /* 1: it was in the store already */
-} lg_text_row;
-typedef void lg_text_told(void *context, const lg_text_row *r);
+    double seconds;  /* that the rows of its length took, in the first of them; else 0 */
+};
 
 typedef struct lg_text_eval_options {
     const char *folder;
@@ -402,6 +405,7 @@ int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
 
 /* ---- Sweeps -------------------------------------------------------------------------------- */
 
+typedef void lg_note_told(void *context, const char *sentence);
 /* Whether a run is wanted. */
 typedef int lg_sweep_choice(void *context, const char *name);
 
@@ -420,6 +424,8 @@ typedef struct lg_sweep_options {
                                 folder, and confirmed with so many inputs */
     lg_sweep_choice *wanted; /* runs that are not are left out; NULL: all are */
     void *wanted_context;
+    lg_note_told *note; /* something that the user should know before the first run; or NULL */
+    void *note_context;
 } lg_sweep_options;
 
 typedef struct lg_sweep_run {
@@ -495,7 +501,6 @@ typedef struct lg_check {
 typedef void lg_check_told(void *context, const lg_check *c);
 /* missing: why it was not drawn, or NULL. */
 typedef void lg_figure_told(void *context, const char *file, const char *missing);
-typedef void lg_note_told(void *context, const char *sentence);
 
 typedef struct lg_reproduce_options {
     const char *name; /* of the experiment: its file is EXPERIMENTS/NAME.yaml; it may lie in a

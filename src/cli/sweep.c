@@ -146,11 +146,18 @@ static int failed_call(int code, const lg_error *err)
     return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
 }
 
+static void tell_note(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "lengthen sweep: %s\n", sentence);
+}
+
 /* *stopped: there is nothing more to show. */
 static int train(struct request *q, int *stopped)
 {
     lg_error err = {0};
     int failed, left;
+    q->o.note = tell_note;
     q->progress.folder = q->o.folder;
     q->progress.store = q->o.store;
     int code = lg_sweep(&q->o, lg_cli_progress_watch, &q->progress, &failed, &left, &err);

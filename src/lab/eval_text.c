@@ -233,6 +233,7 @@ static int put_rows(struct measuring *m, int length, int documents, int64_t ther
         row->truncated = result_of(&b->truncated);
         row->sliding = result_of(&b->sliding);
         row->excess = result_of(&b->excess);
+        row->seconds = i ? 0 : seconds;
     }
     int e = m->store ? lg__store_add_losses(m->store, m->number, rows, m->bins, seconds, err) : 0;
     for (int i = 0; i < m->bins && !e && m->o->told; i++) m->o->told(m->o->of, &rows[i]);
@@ -335,7 +336,7 @@ static int measure(struct measuring *m, lg_error *err)
 }
 
 int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
-                   lg_error *err)
+                   lg_error *warning, lg_error *err)
 {
     struct measuring *m = calloc(1, sizeof *m);
     if (!m) return lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluation");
@@ -346,6 +347,8 @@ int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s
     lg_batch_init(&m->batch);
     lg_example_init(&m->example);
     int e = open_texts(m, err);
+    if (!e && m->own && warning && lg_corpus_note(m->own))
+        lg__fail(warning, 0, "%s", lg_corpus_note(m->own));
     if (!e) e = measure(m, err);
     if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC) { /* as it is trained */
         int back = lg_model_set_length(r->model, r->model_config.rope_length, e ? NULL : err);
@@ -394,7 +397,7 @@ int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error 
                      o->folder, r.config.task);
     if (!e && o->store && !(s = lg_store_open(o->store, 1, err))) e = err->code;
     if (!e) e = lg__run_register(&r, o->folder, s, 0, &number, err);
-    if (!e) e = lg__run_losses(&r, o, s, number, err);
+    if (!e) e = lg__run_losses(&r, o, s, number, warning, err);
     lg_store_close(s);
     lg__run_close(&r);
     return e;

@@ -347,6 +347,9 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
     if (lg__is_text(r->task)) {
+        size_t n = strlen(r->remark);
+        const char *note = lg__text_note(r->task);
+        if (note) snprintf(r->remark + n, sizeof r->remark - n, "%s%s", n ? "; " : "", note);
         lg__text_sum(r->task, sum);
         if ((e = lg__text_record(&r->config, sum, err))) return e;
     }
@@ -423,6 +426,8 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning
                      path);
     if (!e) e = lg__run_path(path, sizeof path, folder, "checkpoint", err);
     if (!e) e = lg__checkpoint_load(path, r->model, NULL, &note, warning ? warning : &ignored, err);
+    if (!e && warning && !warning->text[0] && lg__is_text(r->task) && lg__text_note(r->task))
+        lg__fail(warning, 0, "%s", lg__text_note(r->task));
     if (!e) e = lg__run_note_step(note, &r->step, &r->done, err);
     r->done |= r->step >= r->options.steps;
     if (!e) lg__run_note_kernels(note, r->kernels);

@@ -90,11 +90,11 @@ int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *er
 /* The grid of the options (or of the config) with the weights that the run has now, of r->step. */
 int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64_t number,
                  lg_error *err);
-/* The same of a run of texts, its losses by position; and whether there are documents for every length
- * of its config. */
+/* The same of a run of texts, its losses by position (the warning may be NULL); and whether there are
+ * documents for every length of its config. */
 int lg__run_check_losses(const struct lg__run *r, lg_error *err);
 int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
-                   lg_error *err);
+                   lg_error *warning, lg_error *err);
 /* A checksum of a task's file of examples, which may be another one tomorrow: lg_run_cell.data; ""
  * of other tasks. */
 void lg__run_sum_data(const char *task, char data[20]);

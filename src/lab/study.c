@@ -238,7 +238,9 @@ int lg__study_open(struct lg__study *s, const lg_reproduce_options *o, lg_error 
                                   .folder = s->folder,
                                   .store = o->store,
                                   .jobs = o->jobs,
-                                  .threads = o->threads};
+                                  .threads = o->threads,
+                                  .note = o->note,
+                                  .note_context = o->context};
     e = lg__sweep_read(&s->plan, &s->sweep, err);
     if (!e) e = lg__experiment_read(&s->x, &s->plan, err);
     s->sweep.certify = s->x.certify;

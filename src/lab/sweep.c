@@ -163,6 +163,8 @@ static int open_run(struct sweep *s, int i, struct lg__run *r, lg_error *err)
     if (e) return e;
     *v = (struct variant){.opened = 1, .predicts = r->predicts};
     if (lg__is_text(r->task)) {
+        const char *note = lg__text_note(r->task);
+        if (note && s->o->note) s->o->note(s->o->note_context, note);
         lg__text_sum(r->task, v->texts);
         e = lg__text_check_training(r->task, err);
         if (!e) e = lg__run_check_losses(r, err);

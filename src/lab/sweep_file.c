@@ -83,9 +83,8 @@ static int put_words(FILE *f, const struct lg__yaml *list, lg_error *err)
         int e = lg__yaml_is(n, LG__YAML_SCALAR, err);
         if (e) return e;
         if (strchr(n->text, ','))
-            return lg__yaml_fail(n, err,
-                                 "\"%.80s\" has a comma, which parts names; write ? in its place",
-                                 n->text);
+            return lg__yaml_fail(
+                n, err, "\"%.80s\" has a comma, which parts names; write ? in its place", n->text);
         fprintf(f, "%s%s", n->text, n->next ? "," : "");
     }
     return 0;

@@ -313,6 +313,12 @@ lg_tokenizer *lg__text_tokenizer(const lg_task *t) { return ((struct texts *)t->
 
 const lg_corpus *lg__text_corpus(const lg_task *t) { return ((struct texts *)t->own)->corpus; }
 
+const char *lg__text_note(const lg_task *t)
+{
+    const lg_corpus *c = lg__text_corpus(t);
+    return c ? lg_corpus_note(c) : NULL;
+}
+
 int lg__text_check_training(const lg_task *t, lg_error *err)
 {
     const struct texts *s = t->own;

@@ -368,18 +368,32 @@ static int due(int64_t step, int every) { return every && step % every == 0; }
 
 static int stopped(const struct training *t) { return t->o->stop && *t->o->stop; }
 
-/* The grid at this step; if it is stopped or cannot be stored, a resumed run makes the rest. */
+/* The losses of a run of texts, or the grid. */
+static int make_rows(struct training *t, lg_error *err)
+{
+    const lg_run_options *o = t->o;
+    lg_text_eval_options text = {.folder = o->folder,
+                                 .threads = o->threads,
+                                 .told = o->told,
+                                 .of = o->context,
+                                 .stop = o->stop};
+    lg_eval_options grid = {.folder = o->folder,
+                            .predicted = -1,
+                            .threads = o->threads,
+                            .table = o->table,
+                            .context = o->context,
+                            .stop = o->stop};
+    return lg__is_text(t->run.task) ? lg__run_losses(&t->run, &text, t->store, t->number, NULL, err)
+                                    : lg__run_grid(&t->run, &grid, t->store, t->number, err);
+}
+
+/* The evaluation at this step; if it is stopped or cannot be stored, a resumed run makes the rest. */
 static int evaluate(struct training *t, lg_error *err)
 {
-    lg_eval_options o = {.folder = t->o->folder, .predicted = -1};
-    o.threads = t->o->threads;
-    o.table = t->o->table;
-    o.context = t->o->context;
-    o.stop = t->o->stop;
     t->run.step = lg_trainer_steps(t->trainer);
     if (t->store) lg__store_wait(t->store, LONG_WAIT);
     double since = lg__now();
-    int e = lg__run_grid(&t->run, &o, t->store, t->number, err);
+    int e = make_rows(t, err);
     t->written += lg__now() - since; /* the cells bring their own time */
     if (t->store) lg__store_wait(t->store, SHORT_WAIT);
     if (!e && !stopped(t)) t->evaluated = t->run.step;
@@ -514,7 +528,8 @@ static int start(struct training *t, int *there, lg_error *err)
     if (!e) e = lg__feedback_open(&t->feedback, &t->run, o->threads, err);
     if (!e && t->run.config.eval_every) {
         lg_eval_options grid = {.folder = o->folder, .predicted = -1};
-        e = lg__run_check_grid(&t->run, &grid, err);
+        e = lg__is_text(t->run.task) ? lg__run_check_losses(&t->run, err)
+                                     : lg__run_check_grid(&t->run, &grid, err);
     }
     if (!e) e = check_store(o->store, err);
     if (!e) e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);

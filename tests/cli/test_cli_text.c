@@ -77,6 +77,26 @@ static void the_store_has_its_losses(void **state)
     prints("held out        16          1");
 }
 
+/* Losses on the way, and tokens that are made again. */
+static void tells_on_the_way(void **state)
+{
+    (void)state;
+    assert_int_equal(run("train c.yaml --out way --set eval.every=3 " SMALL, BOTH), 0);
+    prints("step 3: loss ");
+    prints(" at positions 17 to 32, excess ");
+    assert_int_equal(run("runs show way --store s.db", BOTH), 0);
+    prints("On the way: truncated loss by step, up to position\n  step");
+    assert_int_equal(run("train c.yaml --out way2 --json --set eval.every=6 " SMALL, STDOUT), 0);
+    assert_int_equal(count("\"excess_high\":"), 5 + 6);
+    write_file("more.txt", "one text of some length\n");
+    assert_int_equal(run("eval r --threads 1 --text more.txt --lengths 8", BOTH), 0);
+    assert_int_equal(count("made again"), 0);
+    write_file("more.txt", "another text of another length\n");
+    assert_int_equal(run("eval r --threads 1 --text more.txt --lengths 8", BOTH), 0);
+    prints("lengthen eval: the token cache cache/");
+    prints(" was made of other texts, or they have changed since; it was made again");
+}
+
 static void goes_on_with_a_prompt(void **state)
 {
     (void)state;
@@ -179,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trains_and_evaluates),  cmocka_unit_test(the_store_has_its_losses),
+        cmocka_unit_test(tells_on_the_way),
         cmocka_unit_test(goes_on_with_a_prompt), cmocka_unit_test(goes_out_and_comes_back),
         cmocka_unit_test(sweeps_and_reproduces), cmocka_unit_test(refuses),
     };

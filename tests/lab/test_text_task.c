@@ -218,8 +218,8 @@ static int stop_at_four(void *context, const lg_run_step *s)
     return s->step < 4;
 }
 
-static int train_some(const char *folder, const char *const *own, int count, int resume,
-                      lg_run_watch *watch, lg_error *err)
+/* Eight steps with the options and these sets. */
+static int train_with(lg_run_options o, const char *const *own, int count, lg_error *err)
 {
     const char *sets[24] = {"seed=2",
                             "task.name=text",
@@ -236,10 +236,17 @@ static int train_some(const char *folder, const char *const *own, int count, int
                             "train.length=[8, 8]"};
     int n = 13, done;
     for (int i = 0; i < count; i++) sets[n++] = own[i];
-    lg_run_options o = {.folder = in_home(folder), .sets = sets, .set_count = n, .threads = 1};
-    o.resume = resume;
-    o.watch = watch;
+    o.sets = sets;
+    o.set_count = n;
+    o.threads = 1;
     return lg_run_train(&o, &done, err);
+}
+
+static int train_some(const char *folder, const char *const *own, int count, int resume,
+                      lg_run_watch *watch, lg_error *err)
+{
+    lg_run_options o = {.folder = in_home(folder), .resume = resume, .watch = watch};
+    return train_with(o, own, count, err);
 }
 
 static size_t read_file(const char *name, char *to, size_t size)
@@ -484,6 +491,42 @@ static void losses_are_kept(void **state)
     lg_store_close(s);
 }
 
+/* eval.every: the losses on the way are those that eval gives, and training goes on as without; a run
+ * that is stopped and resumed has the same rows. */
+static void losses_are_made_on_the_way(void **state)
+{
+    (void)state;
+    static char a[1 << 20], b[1 << 20];
+    static struct rows way, end, again;
+    static const char *const own[] = {"eval.every=3", "eval.lengths=[8, 24]", "eval.samples=4"};
+    lg_error err = {0};
+    int64_t number = 0;
+    for (int i = 0; i < 2; i++) { /* whole, and in two parts */
+        lg_run_options o = {.folder = in_home(i ? "way-parts" : "way"), .told = keep_row};
+        o.store = in_home(i ? "way-parts.db" : "way.db");
+        o.context = &way;
+        way.count = 0;
+        for (int part = 0; part <= i; part++) {
+            o.resume = part ? LG_RUN_RESUME : LG_RUN_NEW;
+            o.watch = i && !part ? stop_at_four : NULL;
+            must(train_with(o, own, 3, &err), &err);
+        }
+        lg_store *s = lg_store_open(o.store, 0, &err);
+        if (!s) fail_msg("%s", err.text);
+        must(lg_store_find(s, o.folder, take_number, &number, &err), &err);
+        must(lg_store_losses(s, number, -2, keep_row, i ? &again : &end, &err), &err);
+        lg_store_close(s);
+        same_rows(&way, i ? &again : &end);
+    }
+    assert_int_equal(end.count, 2 * (4 + 6)); /* steps 3 and 6 */
+    same_rows(&end, &again);
+    assert_true(end.row[0].step == 3 && end.row[19].step == 6 && end.row[19].documents == 4);
+    size_t n = read_file("way/checkpoint/step-000000008/model.safetensors", a, sizeof a);
+    assert_int_equal(read_file("whole0/checkpoint/step-000000008/model.safetensors", b, sizeof b),
+                     n);
+    assert_memory_equal(a, b, n);
+}
+
 /* ---- Import, export, text ---------------------------------------------------------------------- */
 
 static void add_bytes(void *context, const char *bytes, size_t n)
@@ -656,12 +699,12 @@ static void refused(const char *folder, const char *const *own, int count, int r
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
+    static const char *const far[] = {"eval.every=5", "eval.lengths=[8, 5000]"};
     static const char *const one[][2] = {
         {"positions.ids=coupled", "has no labels"},
         {"positions.ids=abacus", "none of the 257 words"},
         {"train.stop_at=0.5", "train.stop_at is set, but the task is text"},
         {"train.certify.every=5", "train.certify.every is set, but the task is text"},
-        {"eval.every=5", "eval.every is set, but the task is text"},
         {"train.sparsity=[1, 2]", "train.sparsity is set, but the task is text"},
         {"eval.sparsities=[1]", "eval.sparsities is set, but the task is text"},
         {"task.test=1.5", "test is \"1.5\"; it must be a number from 0 to 1"},
@@ -677,6 +720,7 @@ static void what_cannot_be_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         refused("none", &one[i][0], 1, LG_RUN_NEW, one[i][1]);
+    refused("none", far, 2, LG_RUN_NEW, "eval.lengths has 5000, but of ");
 }
 
 /* Its answers would all be wrong. */
@@ -704,6 +748,49 @@ static void imports_that_cannot_be_are_refused(void **state)
     o.path = in_home("nowhere");
     assert_int_not_equal(lg_run_import(&o, NULL, &err), 0);
     assert_int_not_equal(stat(in_home("small"), &st), 0);
+}
+
+static int keep_note(void *context, const lg_run_step *s)
+{
+    if (s->note) snprintf(context, 400, "%s", s->note);
+    return 1;
+}
+
+/* Tokens that are made again are told of, in training and in evaluation. */
+static void stale_tokens_are_told(void **state)
+{
+    (void)state;
+    char note[400] = "";
+    lg_error err = {0}, warning = {0};
+    write_corpus("c.txt", 60, 90);
+    const char *own[] = {set("task.text", in_home("c.txt")),
+                         set("task.cache", in_home("c.tokens"))};
+    lg_run_options o = {.folder = in_home("stale1"), .watch = keep_note, .context = note};
+    must(train_with(o, own, 2, &err), &err);
+    assert_string_equal(note, "");
+    write_corpus("c.txt", 60, 91);
+    o.folder = in_home("stale2");
+    must(train_with(o, own, 2, &err), &err);
+    assert_non_null(strstr(note, "c.tokens was made of other texts, or they have changed since"));
+    assert_non_null(strstr(note, "it was made again"));
+    lg_text_eval_options e = {.folder = in_home("stale2"), .threads = 1, .documents = 2};
+    e.lengths = (const int[]){8};
+    e.length_count = 1;
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_string_equal(warning.text, "");
+    FILE *f = fopen(in_home("c.tokens"), "r+"); /* cut off */
+    assert_true(f && ftruncate(fileno(f), 200) == 0 && fclose(f) == 0);
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_non_null(strstr(warning.text, "is cut off; it was made again"));
+    /* the same of texts that are named */
+    e.texts = in_home("d.txt");
+    write_corpus("d.txt", 0, 5);
+    warning.text[0] = 0;
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_string_equal(warning.text, "");
+    write_corpus("d.txt", 0, 6);
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_non_null(strstr(warning.text, "it was made again"));
 }
 
 /* Last: it changes the texts. */
@@ -736,12 +823,14 @@ int main(void)
         cmocka_unit_test(resumed_runs_have_the_same_bits),
         cmocka_unit_test(loss_by_position_is_the_naive_one),
         cmocka_unit_test(losses_are_kept),
+        cmocka_unit_test(losses_are_made_on_the_way),
         cmocka_unit_test(text_is_the_likeliest),
         cmocka_unit_test(exported_runs_come_back),
         cmocka_unit_test(runs_carry_their_tokenizer),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_text_has_no_answers),
         cmocka_unit_test(imports_that_cannot_be_are_refused),
+        cmocka_unit_test(stale_tokens_are_told),
         cmocka_unit_test(changed_texts_are_noticed),
     };
     return cmocka_run_group_tests(tests, prepare, remove_home);
