@@ -95,6 +95,7 @@ static void put_value(FILE *f, const struct lg__config *c, const struct lg__conf
     case LG__KEY_WORD: put_word(f, k, *ints); break;
     case LG__KEY_NAME: put_text(f, *(const char *const *)at); break;
     case LG__KEY_TASK: put_text(f, c->task); break;
+    case LG__KEY_TEXT: put_text(f, *(char *const *)at ? *(char *const *)at : ""); break;
     case LG__KEY_SOURCE: put_sources(f, c); break;
     case LG__KEY_WINDOW: put_windows(f, c); break;
     case LG__KEY_PAIR:

@@ -258,7 +258,9 @@ static int write_config(struct lg__run *r, const char *folder, lg_error *err)
                         strerror(errno));
     for (size_t i = 0; i < sizeof drawn; i++) snprintf(r->id + 2 * i, 3, "%02x", drawn[i]);
     text = lg__config_text(&r->config);
-    if (!text || asprintf(&all, "%s%s\n%s", first_line, r->id, text) < 0) {
+    if (!text || asprintf(&all, "%s%s\n%s%s%s%s", first_line, r->id,
+                          *r->origin ? "# begins with the weights of " : "", r->origin,
+                          *r->origin ? "\n" : "", text) < 0) {
         all = NULL;
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
     }

@@ -35,12 +35,16 @@ struct lg__run {
     int done;
     char kernels[LG__RUN_KERNELS]; /* as in lg_store_run; of a run that is new: those in use */
     char remark[512];              /* what the user should know of this config, or "" */
+    char origin[512];              /* where the weights come from that it begins with, or "" */
     char texts[512]; /* why the texts of a run that is there could not be opened, or "" */
 };
 
 /* Starts from {0}. The config is read, and everything is made but for the weights. */
 int lg__run_open(struct lg__run *r, const char *config, const char *const *sets, int count,
                  lg_error *err);
+/* The weights of train.from into the model, if it is set: one with other shapes is refused, and of runs
+ * of texts one with another tokenizer. */
+int lg__run_take_weights(struct lg__run *r, lg_error *err);
 /* A run that is there: its config from the folder, its weights from the newest checkpoint. */
 int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning, lg_error *err);
 void lg__run_close(struct lg__run *r);

@@ -323,6 +323,13 @@ static int save(struct training *t, lg_error *err)
     return e ? e : lg__checkpoint_save(path, t->run.model, t->trainer, note, keep, err);
 }
 
+static int has_checkpoint(const struct training *t)
+{
+    char path[4096];
+    return !lg__run_path(path, sizeof path, t->o->folder, "checkpoint", NULL) &&
+           lg__run_has_steps(path);
+}
+
 static int load(struct training *t, lg_error *warning, lg_error *err)
 {
     char path[4096], *note = NULL;
@@ -335,6 +342,12 @@ static int load(struct training *t, lg_error *warning, lg_error *err)
     free(note);
     if (!e && t->store) e = lg__store_kernels(t->store, t->number, t->run.kernels, err);
     return e;
+}
+
+/* Weights of another run, which may go on with its training: from here on they are this run's own. */
+static int keep_weights(struct training *t, lg_error *err)
+{
+    return t->run.config.from && !has_checkpoint(t) ? save(t, err) : 0;
 }
 
 /* Back to the checkpoint's step; another store, or none, may have the rows before it. */
@@ -525,6 +538,7 @@ static int start(struct training *t, int *there, lg_error *err)
     t->trainer = lg_trainer_new(t->run.model, &t->run.options, err);
     if (!t->trainer) return LG_ERROR_MEMORY;
     e = lg__run_check_folder(&t->run, o->folder, o->resume, there, err);
+    if (!e && !has_checkpoint(t)) e = lg__run_take_weights(&t->run, err);
     if (!e) e = lg__feedback_open(&t->feedback, &t->run, o->threads, err);
     if (!e && t->run.config.eval_every) {
         lg_eval_options grid = {.folder = o->folder, .predicted = -1};
@@ -574,6 +588,7 @@ int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
     lg_example_init(&t->example);
     int e = start(t, &there, err);
     if (!e && there) e = load(t, &warning, err);
+    if (!e) e = keep_weights(t, err);
     if (!e) e = take_back(t, err);
     if (!e) e = rewind_store(t, &warning, err);
     if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);

@@ -132,6 +132,13 @@ static void goes_out_and_comes_back(void **state)
     assert_true(there("back/checkpoint"));
     assert_int_equal(run("export r hf", BOTH), 2);
     prints("hf holds files already");
+    /* and is trained further */
+    assert_int_equal(run("train back/config.yaml --out on --set train.from=back --set task.test=0.3 "
+                         "--set train.steps=3 --set train.length=[16,16] " SMALL,
+                         BOTH),
+                     0);
+    assert_int_equal(run("runs show on --store s.db", BOTH), 0);
+    prints("train.from: back");
 }
 
 /* The table of a sweep, and an experiment in a folder, by its name. */

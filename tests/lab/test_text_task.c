@@ -259,6 +259,11 @@ static size_t read_file(const char *name, char *to, size_t size)
     return n;
 }
 
+static void read_text(const char *name, char *to, size_t size)
+{
+    to[read_file(name, to, size)] = 0;
+}
+
 static void resumed_runs_have_the_same_bits(void **state)
 {
     (void)state;
@@ -683,6 +688,37 @@ static void runs_carry_their_tokenizer(void **state)
     assert_non_null(strstr(err.text, "is another one than the run was made with"));
 }
 
+/* A run that begins with the weights of another: with none of its own steps it answers like that one,
+ * wherever that is now; killed and resumed it has the same bits. */
+static void runs_go_on_from_others(void **state)
+{
+    (void)state;
+    static char a[1 << 20], b[1 << 20];
+    lg_error err = {0};
+    char text[8192], command[900];
+    snprintf(command, sizeof command, "cp -r %s %s", in_home("whole0"), in_home("first"));
+    assert_int_equal(system(command), 0);
+    const char *own[] = {set("train.from", in_home("first")), "seed=9", "train.keep=0"};
+    must(train_some("on", own, 3, LG_RUN_NEW, NULL, &err), &err);
+    size_t n = read_file("on/checkpoint/step-000000000/model.safetensors", a, sizeof a);
+    assert_int_equal(read_file("whole0/checkpoint/step-000000008/model.safetensors", b, sizeof b),
+                     n);
+    size_t head = 8 + (unsigned char)a[0] + 256u * (unsigned char)a[1]; /* which has the step */
+    assert_memory_equal(a + head, b + head, n - head);
+    n = read_file("on/checkpoint/step-000000008/model.safetensors", a, sizeof a);
+    assert_memory_not_equal(a + head, b + head, n - head);
+    read_text("on/config.yaml", text, sizeof text);
+    assert_non_null(strstr(text, "\n# begins with the weights of step 8 of run "));
+    /* stopped; the other one is gone */
+    must(train_some("on-parts", own, 3, LG_RUN_NEW, stop_at_four, &err), &err);
+    snprintf(command, sizeof command, "rm -r %s", in_home("first"));
+    assert_int_equal(system(command), 0);
+    must(train_some("on-parts", own, 3, LG_RUN_RESUME, NULL, &err), &err);
+    assert_int_equal(read_file("on-parts/checkpoint/step-000000008/model.safetensors", b, sizeof b),
+                     n);
+    assert_memory_equal(a, b, n);
+}
+
 /* ---- Refusals --------------------------------------------------------------------------------- */
 
 static void refused(const char *folder, const char *const *own, int count, int resume,
@@ -721,6 +757,21 @@ static void what_cannot_be_is_refused(void **state)
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         refused("none", &one[i][0], 1, LG_RUN_NEW, one[i][1]);
     refused("none", far, 2, LG_RUN_NEW, "eval.lengths has 5000, but of ");
+}
+
+/* Weights of another shape or of other tokens, or none at all. */
+static void other_weights_are_refused(void **state)
+{
+    (void)state;
+    const char *whole = set("train.from", in_home("whole0")),
+               *bpe = set("train.from", in_home("bpe0"));
+    const char *wide[] = {whole, "model.width=32"}, *deep[] = {whole, "model.layers=2"};
+    const char *nowhere[] = {set("train.from", in_home("nowhere"))};
+    refused("none", wide, 2, LG_RUN_NEW, "train.from: ");
+    refused("none", wide, 2, LG_RUN_NEW, ", the model's is 257 x 32;");
+    refused("none", deep, 2, LG_RUN_NEW, "which the model needs");
+    refused("none", nowhere, 1, LG_RUN_NEW, "which is no run; give the folder of one");
+    refused("none", &bpe, 1, LG_RUN_NEW, "which was made with another tokenizer");
 }
 
 /* Its answers would all be wrong. */
@@ -827,6 +878,8 @@ int main(void)
         cmocka_unit_test(text_is_the_likeliest),
         cmocka_unit_test(exported_runs_come_back),
         cmocka_unit_test(runs_carry_their_tokenizer),
+        cmocka_unit_test(runs_go_on_from_others),
+        cmocka_unit_test(other_weights_are_refused),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_text_has_no_answers),
         cmocka_unit_test(imports_that_cannot_be_are_refused),
