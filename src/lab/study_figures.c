@@ -144,7 +144,7 @@ static void set_range(const struct drawing *d, lg_figure *f)
     if (f->trained_low < 0) f->trained_low = 0;
 }
 
-/* What all lines were trained on, and a y axis in halves of a nat. */
+/* What all lines were trained on, and a y axis in halves of a nat, in tenths where that is much. */
 static void set_losses(const struct drawing *d, lg_figure *f)
 {
     double least = INFINITY, most = -INFINITY;
@@ -156,8 +156,9 @@ static void set_losses(const struct drawing *d, lg_figure *f)
         least = fmin(least, fmin(d->y[i], d->low[i]));
         most = fmax(most, fmax(d->y[i], d->high[i]));
     }
-    f->y_low = floor(2 * least) / 2;
-    f->y_high = ceil(2 * most + 0.01) / 2;
+    double part = most - least > 1 ? 2 : 10;
+    f->y_low = floor(part * least) / part;
+    f->y_high = ceil(part * most + 0.01) / part;
 }
 
 static int put_losses(struct drawing *d, const char *file, lg_error *err)

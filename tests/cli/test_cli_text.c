@@ -86,6 +86,11 @@ static void tells_on_the_way(void **state)
     prints(" at positions 17 to 32, excess ");
     assert_int_equal(run("runs show way --store s.db", BOTH), 0);
     prints("On the way: truncated loss by step, up to position\n  step");
+    assert_int_equal(run("runs compare r way --store s.db", BOTH), 0);
+    prints("loss at 17..32 of 32 ");
+    assert_int_equal(count("loss at 9..16 of 16 "), 1);
+    assert_int_equal(run("runs compare r way --store s.db --json", BOTH), 0);
+    prints("{\"texts\":\"\",\"length\":32,\"low\":17,\"high\":32,\"losses\":[{\"step\":6,");
     assert_int_equal(run("train c.yaml --out way2 --json --set eval.every=6 " SMALL, STDOUT), 0);
     assert_int_equal(count("\"excess_high\":"), 5 + 6);
     write_file("more.txt", "one text of some length\n");
@@ -133,10 +138,11 @@ static void goes_out_and_comes_back(void **state)
     assert_int_equal(run("export r hf", BOTH), 2);
     prints("hf holds files already");
     /* and is trained further */
-    assert_int_equal(run("train back/config.yaml --out on --set train.from=back --set task.test=0.3 "
-                         "--set train.steps=3 --set train.length=[16,16] " SMALL,
-                         BOTH),
-                     0);
+    assert_int_equal(
+        run("train back/config.yaml --out on --set train.from=back --set task.test=0.3 "
+            "--set train.steps=3 --set train.length=[16,16] " SMALL,
+            BOTH),
+        0);
     assert_int_equal(run("runs show on --store s.db", BOTH), 0);
     prints("train.from: back");
 }
@@ -205,10 +211,13 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trains_and_evaluates),  cmocka_unit_test(the_store_has_its_losses),
+        cmocka_unit_test(trains_and_evaluates),
+        cmocka_unit_test(the_store_has_its_losses),
         cmocka_unit_test(tells_on_the_way),
-        cmocka_unit_test(goes_on_with_a_prompt), cmocka_unit_test(goes_out_and_comes_back),
-        cmocka_unit_test(sweeps_and_reproduces), cmocka_unit_test(refuses),
+        cmocka_unit_test(goes_on_with_a_prompt),
+        cmocka_unit_test(goes_out_and_comes_back),
+        cmocka_unit_test(sweeps_and_reproduces),
+        cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, make_texts, remove_home);
 }
