@@ -118,15 +118,14 @@ static int take_losses(struct taking *t, lg_store *store, struct lg__row *rows)
         e = lg__store_get_losses(store, t->number, &like, v->samples, take_loss, &l, t->err);
     }
     if (e || l.found == v->count) return e;
-    return lg__fail(
-        t->err, LG_ERROR_SYSTEM,
-        "the store %s has %d of %d losses by position of the run %.100s; reproduce once "
-        "more",
-        t->s->o->store, l.found, v->count, t->s->plan.runs[t->run].name);
+    return lg__fail(t->err, LG_ERROR_SYSTEM,
+                    "the store %s has %d of %d losses by position of the run %.100s; reproduce "
+                    "once more",
+                    t->s->o->store, l.found, v->count, t->s->plan.runs[t->run].name);
 }
 
-/* From the store into run.json, then into the file of the rows: a run whose rows are there is never looked at
- * again. */
+/* From the store into run.json, then into the file of the rows: a run whose rows are there is never
+ * looked at again. */
 static int take(struct lg__study *s, int run, lg_error *err)
 {
     struct taking t = {.s = s, .run = run, .err = err};

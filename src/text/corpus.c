@@ -316,11 +316,10 @@ lg_windows *lg_windows_joined(const lg_corpus *c, lg_corpus_side side, int n, lg
         w->before[i + 1] = w->before[i] + lg_corpus_length(c, lg_corpus_document(c, side, i));
     w->count = w->before[w->documents] - n + 1;
     if (n > 0 && w->count > 0) return w;
-    lg__fail(
-        err, LG_ERROR_ARGUMENT,
-        "%s has %lld tokens in all its %sdocuments, and the window %d: take a shorter window or "
-        "more texts",
-        c->path, (long long)w->before[w->documents], side_name(side), n);
+    lg__fail(err, LG_ERROR_ARGUMENT,
+             "%s has %lld tokens in all its %sdocuments, and the window %d: take a shorter window "
+             "or more texts",
+             c->path, (long long)w->before[w->documents], side_name(side), n);
     lg_windows_free(w);
     return NULL;
 }
