@@ -78,12 +78,21 @@ static int list_cells(struct lg__study_variant *v, const struct lg__config *c, i
     return 0;
 }
 
+/* Whether a length stands in the list already: it is made once. */
+static int is_again(const struct lg__config_list *list, int at)
+{
+    int i = 0;
+    while (i < at && list->at[i] != list->at[at]) i++;
+    return i < at;
+}
+
 /* Every bin of every length. */
 static int list_bins(struct lg__study_variant *v, const struct lg__config *c, lg_error *err)
 {
     for (int pass = 0; pass < 2; pass++) {
         v->count = 0;
-        for (int l = 0; l < c->eval_lengths.count; l++)
+        for (int l = 0; l < c->eval_lengths.count; l++) {
+            if (is_again(&c->eval_lengths, l)) continue;
             for (int low = 1, high, length = c->eval_lengths.at[l]; low <= length; low = high + 1) {
                 high = lg__text_bin_end(low, length, c->length[1]);
                 if (pass)
@@ -91,6 +100,7 @@ static int list_bins(struct lg__study_variant *v, const struct lg__config *c, lg
                         (struct lg__study_cell){.length = length, .low = low, .high = high};
                 v->count++;
             }
+        }
         if (!pass && !(v->cells = lg__alloc((size_t)v->count * sizeof *v->cells)))
             return no_memory(err);
     }

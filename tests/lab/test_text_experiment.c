@@ -92,7 +92,7 @@ static void write_experiment(const char *name, const char *extra)
              "  task: {name: text, text: [%s], test: 0.3}\n"
              "  model: {layers: 1, width: 16, heads: 2}\n"
              "  train: {batch: 4, warmup: 2, lr: 1e-2, length: [16, 16]}\n"
-             "  eval: {lengths: [16, 40], samples: 5}\n"
+             "  eval: {lengths: [16, 40, 16], samples: 5}\n"
              "vary:\n"
              "  method:\n"
              "    little: {train.steps: 2}\n"
@@ -398,9 +398,9 @@ static void what_losses_do_not_have_is_refused(void **state)
     /* no document is that long */
     lg_error err = {0};
     write_experiment("experiments/far.yaml", "");
-    char *text = read_file("experiments/far.yaml"), *at = strstr(text, "[16, 40]");
+    char *text = read_file("experiments/far.yaml"), *at = strstr(text, "[16, 40, 16]");
     assert_non_null(at);
-    memcpy(at, "[16,999]", 8);
+    memcpy(at, "[16, 999, 1]", 12);
     write_file("experiments/far.yaml", text);
     free(text);
     o = options("far", &t);
