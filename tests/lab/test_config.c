@@ -195,6 +195,7 @@ GET(get_keep, c->keep)
 GET(get_stop, c->stop_at)
 GET(get_certify, c->certify_every)
 GET(get_feedback, c->certify_feedback)
+GET(get_from, c->from && strcmp(c->from, "runs/other") == 0)
 GET(get_lengths, c->eval_lengths.count * 100 + c->eval_lengths.at[1])
 GET(get_sparsities, c->eval_sparsities.count * 100 + c->eval_sparsities.at[0])
 GET(get_samples, c->eval_samples)
@@ -232,6 +233,7 @@ static const struct effect effects[] = {
     {"model.tied", "yes", 1, get_tied},
     {"model.scores", "entmax15", LG_SCORES_ENTMAX15, get_scores},
     {"model.sink", "yes", 1, get_sink},
+    {"train.from", "runs/other", 1, get_from},
     {"train.steps", "77", 77, get_steps},
     {"train.batch", "5", 5, get_batch},
     {"train.lr", "4e-3", 4e-3, get_lr},
