@@ -2,18 +2,17 @@
  * tokens, read once, so that the prediction at position p has seen all p tokens before it. Sliding:
  * each prediction has seen the last `context` of them alone, as if the text began there. Documents
  * are the unit: a mean over them, and an interval of that mean. */
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "lab/run.h"
+#include "lab/held.h"
 #include "lab/texts.h"
 #include "tasks/tasks.h"
 
-enum { STREAM_DOCUMENTS = 201, STREAM_PLACES };
+enum { STREAM_PLACES = 202 };
 enum { PLACES = 16 };                           /* of a bin past the context: sliding predictions */
 enum { MOST_BINS = 64, MOST_LOGITS = 1 << 26 }; /* numbers that one pass may give */
 
@@ -32,14 +31,11 @@ struct bin {
 struct measuring {
     const lg_text_eval_options *o;
     struct lg__run run;
-    const lg_corpus *corpus;
-    lg_corpus *own; /* opened here: other texts than the run's */
-    lg_corpus_side side;
+    struct lg__held held;
     lg_evaluator *evaluator;
     lg_batch batch;
     lg_example example;
-    struct lg__block documents; /* int64_t: those that are looked at */
-    struct lg__block losses;    /* double [length + 1]: of one document, by position */
+    struct lg__block losses; /* double [length + 1]: of one document, by position */
     struct bin bin[MOST_BINS];
     int bins, context;
 };
@@ -162,7 +158,7 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
     int32_t *tokens = malloc(((size_t)length + 1) * sizeof *tokens);
     double *loss = m->losses.data;
     lg_rng r;
-    int e = tokens ? lg_corpus_read(m->corpus, document, 0, length + 1, tokens, err)
+    int e = tokens ? lg_corpus_read(m->held.corpus, document, 0, length + 1, tokens, err)
                    : lg__fail(err, LG_ERROR_MEMORY, "no memory for a document; end other programs");
     if (!e) e = truncated(m, tokens, length, loss, err);
     lg_rng_init(&r, (uint64_t)m->run.config.seed, STREAM_PLACES, (uint64_t)document);
@@ -181,33 +177,7 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
     return e;
 }
 
-/* Those that have length + 1 tokens, in a random order of which the first are taken. */
-static int choose_documents(struct measuring *m, int length, int *chosen, int64_t *there,
-                            lg_error *err)
-{
-    int64_t all = lg_corpus_documents(m->corpus, m->side), most = m->o->documents;
-    if (!most) most = m->run.config.eval_samples;
-    int e = lg__block_grow(&m->documents, ((size_t)all + 1) * sizeof(int64_t), 0, "documents", err);
-    int64_t *d = m->documents.data;
-    lg_rng r;
-    if (e) return e;
-    *there = 0;
-    for (int64_t i = 0; i < all; i++) {
-        int64_t document = lg_corpus_document(m->corpus, m->side, i);
-        if (lg_corpus_length(m->corpus, document) > length) d[(*there)++] = document;
-    }
-    *chosen = (int)(*there < most ? *there : most);
-    lg_rng_init(&r, (uint64_t)m->run.config.seed, STREAM_DOCUMENTS, 0);
-    for (int64_t i = 0; i < *chosen; i++) {
-        int64_t left = *there - i < INT32_MAX ? *there - i : INT32_MAX;
-        int64_t j = i + (int64_t)lg_rng_below(&r, (uint32_t)left), was = d[i];
-        d[i] = d[j];
-        d[j] = was;
-    }
-    return 0;
-}
-
-static void tell(struct measuring *m, int length, int documents, int64_t there)
+static void tell(struct measuring *m, int length)
 {
     for (int i = 0; i < m->bins; i++) {
         const struct bin *b = &m->bin[i];
@@ -216,8 +186,8 @@ static void tell(struct measuring *m, int length, int documents, int64_t there)
                            .low = b->low,
                            .high = b->high,
                            .context = m->context,
-                           .documents = documents,
-                           .there = there,
+                           .documents = m->held.count,
+                           .there = m->held.there,
                            .truncated = result_of(&b->truncated),
                            .sliding = result_of(&b->sliding),
                            .excess = result_of(&b->excess)};
@@ -229,50 +199,21 @@ static void tell(struct measuring *m, int length, int documents, int64_t there)
 
 static int one_length(struct measuring *m, int length, int *told, lg_error *err)
 {
-    int documents;
-    int64_t there;
-    int e = choose_documents(m, length, &documents, &there, err);
+    int most = m->o->documents ? m->o->documents : m->run.config.eval_samples;
+    int e = lg__held_choose(&m->held, &m->run, length, most, err);
     if (!e) e = lg__block_grow(&m->losses, ((size_t)length + 1) * sizeof(double), 0, "losses", err);
-    if (e || !documents) return e;
+    if (e || !m->held.count) return e;
     set_bins(m, length);
-    for (int i = 0; i < documents && !e; i++) {
+    for (int i = 0; i < m->held.count && !e; i++) {
         if (m->o->stop && *m->o->stop) return 0;
-        e = one_document(m, ((const int64_t *)m->documents.data)[i], length, err);
+        e = one_document(m, lg__held_at(&m->held, i), length, err);
     }
-    if (!e) tell(m, length, documents, there);
+    if (!e) tell(m, length);
     *told = 1;
     return e;
 }
 
 /* ---- The call --------------------------------------------------------------------------------- */
-
-/* Other texts: all of their documents. */
-static int open_texts(struct measuring *m, lg_error *err)
-{
-    const lg_text_eval_options *o = m->o;
-    char file[PATH_MAX];
-    m->corpus = lg__text_corpus(m->run.task);
-    m->side = LG_CORPUS_TEST;
-    if (!o->texts) {
-        if (m->corpus) return 0;
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s has no texts to be evaluated on%s%.300s; name "
-                        "some (--text)",
-                        o->folder, *m->run.texts ? ": " : "", m->run.texts);
-    }
-    const char *field = o->field ? o->field : "text";
-    lg_tokenizer *t = lg__text_tokenizer(m->run.task);
-    lg_corpus_options c = {.field = field, .cache = file};
-    int e = lg__text_cache(file, sizeof file, t, o->texts, field, err);
-    const char **paths = e ? NULL : lg__text_paths(o->texts, &c.path_count);
-    if (e) return e;
-    if (!paths) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the names of texts");
-    c.paths = paths;
-    m->corpus = m->own = lg_corpus_open(&c, t, err);
-    m->side = LG_CORPUS_ALL;
-    free(paths);
-    return m->own ? 0 : err->code;
-}
 
 static int measure(struct measuring *m, lg_error *err)
 {
@@ -293,7 +234,7 @@ static int measure(struct measuring *m, lg_error *err)
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s: of %lld held-out documents none has %d tokens and one more; take shorter "
                     "--lengths, longer texts (--text), or a larger share task.test",
-                    m->o->folder, (long long)lg_corpus_documents(m->corpus, m->side), lengths[0]);
+                    m->o->folder, (long long)lg_corpus_documents(m->held.corpus, m->held.side), lengths[0]);
 }
 
 int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err)
@@ -310,13 +251,12 @@ int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error 
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s is a run of task %s, which has answers; evaluate those (lg_run_eval)",
                      o->folder, m->run.config.task);
-    if (!e) e = open_texts(m, err);
+    if (!e) e = lg__held_open(&m->held, &m->run, o->folder, o->texts, o->field, err);
     if (!e) e = measure(m, err);
     lg_evaluator_free(m->evaluator);
-    lg_corpus_free(m->own);
+    lg__held_close(&m->held);
     lg_batch_clear(&m->batch);
     lg_example_clear(&m->example);
-    lg__block_free(&m->documents);
     lg__block_free(&m->losses);
     lg__run_close(&m->run);
     free(m);
