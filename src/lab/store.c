@@ -1,9 +1,9 @@
-/* store.c: runs, metrics and cells in one SQLite file. WAL mode, so that one process writes while
+/* store.c: runs, metrics, cells and probes in one SQLite file. WAL mode, so that one process writes while
  * others read; every write is one transaction that is synced before the call returns. */
 #include "lab/store.h"
 
-#include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -56,6 +56,15 @@ static const char *const scripts[] = {
     "  PRIMARY KEY(run, step, setting, data, sparsity, predicted, length, samples)) WITHOUT ROWID;",
     "ALTER TABLE runs ADD COLUMN kernels TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE runs ADD COLUMN seconds REAL NOT NULL DEFAULT 0;",
+    "CREATE TABLE probes("
+    "  run INTEGER NOT NULL REFERENCES runs(number) ON DELETE CASCADE, step INTEGER NOT NULL,"
+    "  against TEXT NOT NULL, method TEXT NOT NULL, against_step INTEGER NOT NULL,"
+    "  data TEXT NOT NULL, length INTEGER NOT NULL, context INTEGER NOT NULL,"
+    "  documents INTEGER NOT NULL, keep_last INTEGER NOT NULL, keep_first INTEGER NOT NULL,"
+    "  most_k INTEGER NOT NULL, epsilon REAL NOT NULL, least REAL NOT NULL, low INTEGER NOT NULL,"
+    "  high INTEGER NOT NULL, predictions INTEGER NOT NULL, loss REAL, loss_low REAL,"
+    "  loss_high REAL, excess REAL, excess_low REAL, excess_high REAL, machine TEXT NOT NULL,"
+    "  created REAL NOT NULL);",
 };
 enum { VERSION = sizeof scripts / sizeof *scripts };
 
@@ -449,6 +458,10 @@ int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, 
             s, prepare(s, err, "DELETE FROM evals WHERE run = ? AND step > ?", "ii", number, step),
             err);
     if (!e)
+        e = finish(
+            s, prepare(s, err, "DELETE FROM probes WHERE run = ? AND step > ?", "ii", number, step),
+            err);
+    if (!e)
         e = finish(s,
                    prepare(s, err, "UPDATE runs SET step = ? WHERE number = ?", "ii", step, number),
                    err);
@@ -658,9 +671,8 @@ int lg_store_runs(lg_store *s, lg_store_each *each, void *context, lg_error *err
     return e;
 }
 
-/* Calls each for the runs that the condition finds with this text; their number, or negative. */
-static int find_by(lg_store *s, const char *condition, const char *what, lg_store_each *each,
-                   void *context, lg_error *err)
+int lg__store_find_by(lg_store *s, const char *condition, const char *what, lg_store_each *each,
+                      void *context, lg_error *err)
 {
     char sql[512];
     snprintf(sql, sizeof sql, "SELECT count(*) OVER (), " RUN_COLUMNS " FROM runs WHERE %s",
@@ -680,108 +692,82 @@ static int find_by(lg_store *s, const char *condition, const char *what, lg_stor
     return e;
 }
 
-struct place {
-    char folder[PATH_MAX];
-    int64_t number;
-};
+const char *lg__store_file(const lg_store *s) { return s->file; }
 
-static void keep_place(void *context, const lg_store_run *r)
+int lg__store_delete_rows(lg_store *s, int64_t number, lg_error *err)
 {
-    struct place *p = context;
-    p->number = r->number;
-    snprintf(p->folder, sizeof p->folder, "%s", r->folder);
+    int e = begin(s, err);
+    if (e) return e;
+    e = finish(s, prepare(s, err, "DELETE FROM runs WHERE number = ?", "i", number), err);
+    return end(s, e, err);
 }
 
-/* Whether a folder holds the run of this ID. */
-static int holds(const char *folder, const char *id)
-{
-    char there[LG__RUN_ID];
-    lg__run_id(folder, there);
-    return strcmp(there, id) == 0;
-}
+/* ---- Probes ------------------------------------------------------------------------------------ */
 
-/* The run that a folder holds, wherever it was made: 1; 0: the store has none; negative: err. A
- * copy, beside the folder that the store knows, is refused: what is done to one is not to the
- * other. A folder whose name is another run's number may be either. */
-static int find_in_folder(lg_store *s, const char *run, const char *folder, lg_error *err)
+int lg__store_add_probe(lg_store *s, int64_t number, const lg_store_probe *p,
+                        const lg_probe_bin *bins, int count, lg_error *err)
 {
-    char id[LG__RUN_ID];
-    struct place held = {0}, numbered = {0};
-    lg__run_id(folder, id);
-    int n = *id ? find_by(s, "id = ?1", id, keep_place, &held, err) : 0;
-    if (n > 0) n = find_by(s, "CAST(number AS TEXT) = ?1", run, keep_place, &numbered, err);
-    if (n < 0 || !held.number) return n;
-    if (strcmp(held.folder, folder) != 0 && holds(held.folder, id))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s is a copy of run %lld, which the store %s has in %.200s; name the run "
-                        "by its number",
-                        run, (long long)held.number, s->file, held.folder);
-    if (numbered.number && numbered.number != held.number)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "\"%s\" is the number of one run and the folder of another (run %lld); "
-                        "write ./%s for the folder, or that number",
-                        run, (long long)held.number, run);
-    return 1;
-}
-
-int lg_store_find(lg_store *s, const char *run, lg_store_each *each, void *context, lg_error *err)
-{
-    static const char *const ways[] = {"CAST(number AS TEXT) = ?1", "folder = ?1",
-                                       "substr(folder, -length(?1) - 1) = '/' || ?1",
-                                       "length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"};
-    char whole[PATH_MAX], id[LG__RUN_ID];
-    int path = realpath(run, whole) != NULL;
-    int n = path ? find_in_folder(s, run, whole, err) : 0;
-    if (n > 0) {
-        lg__run_id(whole, id);
-        n = find_by(s, "id = ?1", id, each, context, err);
+    char line[200];
+    double time = now();
+    int e = begin(s, err);
+    for (int i = 0; i < count && !e; i++) {
+        const lg_probe_bin *b = &bins[i];
+        e = finish(s,
+                   prepare(s, err,
+                           "INSERT INTO probes VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+                           "?,?,?)",
+                           "iittitiiiiiirriiirrrrrrtr", number, p->step, p->against, p->method,
+                           p->against_step, p->data, (int64_t)p->length, (int64_t)p->context,
+                           (int64_t)p->documents, (int64_t)p->keep_last, (int64_t)p->keep_first,
+                           (int64_t)p->most_k, p->epsilon, p->least, (int64_t)b->low,
+                           (int64_t)b->high, (int64_t)b->predictions, b->loss.value, b->loss.low,
+                           b->loss.high, b->excess.value, b->excess.low, b->excess.high,
+                           machine(line), time),
+                   err);
     }
-    if (n) return n < 0 ? n : 0;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        n = find_by(s, ways[i], i == 1 && path ? whole : run, each, context, err);
-        if (n == 1 || n < 0) return n < 0 ? n : 0;
-        if (n > 1)
-            return lg__fail(err, LG_ERROR_ARGUMENT,
-                            "\"%s\" may be one of %d runs in the store %s; give a number or a "
-                            "folder of `lengthen runs`",
-                            run, n, s->file);
-    }
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "\"%s\" is no run in the store %s; `lengthen runs` lists them", run, s->file);
+    return end(s, e, err);
 }
 
-/* ---- Deleting ---------------------------------------------------------------------------------- */
-
-static int get_id(lg_store *s, int64_t number, char id[LG__RUN_ID], lg_error *err)
+/* A number that was none is kept as nothing. */
+static lg_text_mean read_mean(sqlite3_stmt *q, int i)
 {
-    sqlite3_stmt *q = prepare(s, err, "SELECT id FROM runs WHERE number = ?", "i", number);
-    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
-    if (e > 0) snprintf(id, LG__RUN_ID, "%s", text(q, 0));
+    double v[3];
+    for (int k = 0; k < 3; k++)
+        v[k] = sqlite3_column_type(q, i + k) == SQLITE_NULL ? NAN : sqlite3_column_double(q, i + k);
+    return (lg_text_mean){v[0], v[1], v[2]};
+}
+
+int lg_store_probes(lg_store *s, int64_t number, lg_store_probe_told *each, void *context,
+                    lg_error *err)
+{
+    sqlite3_stmt *q = prepare(
+        s, err,
+        "SELECT step, against_step, against, method, data, length, context, documents, keep_last,"
+        " keep_first, most_k, epsilon, least, low, high, predictions, loss, loss_low, loss_high,"
+        " excess, excess_low, excess_high FROM probes WHERE run = ? ORDER BY created, rowid",
+        "i", number);
+    int e = q ? 1 : LG_ERROR_SYSTEM;
+    while (e > 0 && (e = next(s, q, err)) > 0) {
+        lg_store_probe p = {.step = sqlite3_column_int64(q, 0),
+                            .against_step = sqlite3_column_int64(q, 1),
+                            .against = text(q, 2),
+                            .method = text(q, 3),
+                            .data = text(q, 4),
+                            .length = sqlite3_column_int(q, 5),
+                            .context = sqlite3_column_int(q, 6),
+                            .documents = sqlite3_column_int(q, 7),
+                            .keep_last = sqlite3_column_int(q, 8),
+                            .keep_first = sqlite3_column_int(q, 9),
+                            .most_k = sqlite3_column_int(q, 10),
+                            .epsilon = sqlite3_column_double(q, 11),
+                            .least = sqlite3_column_double(q, 12),
+                            .bin = {.low = sqlite3_column_int(q, 13),
+                                    .high = sqlite3_column_int(q, 14),
+                                    .predictions = sqlite3_column_int(q, 15),
+                                    .loss = read_mean(q, 16),
+                                    .excess = read_mean(q, 19)}};
+        each(context, &p);
+    }
     sqlite3_finalize(q);
-    return e < 0 ? e : 0;
-}
-
-int lg_store_delete(lg_store *s, int64_t number, lg_error *err)
-{
-    struct place d = {0};
-    char name[32], id[LG__RUN_ID] = "";
-    int lock = -1;
-    snprintf(name, sizeof name, "%lld", (long long)number);
-    int e = find_by(s, "CAST(number AS TEXT) = ?1", name, keep_place, &d, err);
-    if (e < 0) return e;
-    if (!d.number)
-        return lg__fail(err, LG_ERROR_ARGUMENT, "there is no run %s in the store %s", name,
-                        s->file);
-    if (lg__run_try_lock(d.folder, 0, &lock) == EWOULDBLOCK)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "run %s is being trained in %s; stop that process first", name, d.folder);
-    e = get_id(s, number, id, err);
-    if (!e && holds(d.folder, id)) e = lg__run_remove_folder(d.folder, err);
-    if (!e) e = begin(s, err);
-    if (!e) {
-        e = finish(s, prepare(s, err, "DELETE FROM runs WHERE number = ?", "i", number), err);
-        e = end(s, e, err);
-    }
-    if (lock >= 0) close(lock);
     return e;
 }

@@ -30,6 +30,17 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
                        int *found, lg_error *err);
 
+/* The bins of a probe; of `p` everything but the bin. */
+int lg__store_add_probe(lg_store *s, int64_t number, const lg_store_probe *p,
+                        const lg_probe_bin *bins, int count, lg_error *err);
+/* Calls each for the one run that the condition finds with this text as ?1; returns how many there
+ * are, or a negative code. */
+int lg__store_find_by(lg_store *s, const char *condition, const char *what, lg_store_each *each,
+                      void *context, lg_error *err);
+/* The run's rows, in every table. */
+int lg__store_delete_rows(lg_store *s, int64_t number, lg_error *err);
+const char *lg__store_file(const lg_store *s);
+
 /* For tests: the process is killed (SIGKILL) before the n-th commit from now, 0 is the next. n < 0:
  * it is not. */
 void lg__store_kill_at(int n);
