@@ -298,7 +298,7 @@ static const char head[] =
     "body{font:17px/1.9 Georgia,serif;max-width:46em;margin:2em auto;padding:0 1em}\n"
     "p.note{font:14px/1.5 system-ui,sans-serif;opacity:.8}\n"
     "span{white-space:pre-wrap;border-radius:3px}\n"
-    "[data-s],b{cursor:pointer;font-weight:inherit}\n"
+    "[data-s]{cursor:pointer}\n"
     ".a{background:#2e9e5b44}.b{background:#d9a40044}.c{background:#e0602f55}\n"
     ".me{outline:2px solid #3b6fd4}\n"
     ".from{box-shadow:inset 0 -.55em #3b6fd488}\n"
@@ -359,7 +359,7 @@ static int write_page(const struct lg_cli_probe_out *o, const lg_probe_summary *
     fputs(head, f);
     fprintf(
         f,
-        "<p class=\"note\">Document %lld, as %s reads it. A coloured token is a prediction that "
+        "<p class=\"note\">Document %lld, as the run %s reads it. A coloured token is a prediction that "
         "depends on its context: <span class=\"a\">green</span> on one or two earlier tokens, "
         "<span class=\"b\">yellow</span> on up to 8, <span class=\"c\">red</span> on more (k*). "
         "Point at one to see the tokens that it comes from underlined, at most %d; click to "
