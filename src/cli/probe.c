@@ -223,12 +223,13 @@ static void print_table(const struct request *q, const lg_probe_summary *s)
     printf("%d predictions of %d %s, length %d", s->predictions, s->documents,
            s->documents == 1 ? "text" : "texts", s->length);
     if (s->context) printf(", past the first %d tokens", s->context);
-    printf(": %d (%.1f%%) depend on their context,\nthe loss rising by %g nats or more without it.",
-           s->dependent, 100 * lg_cli_share(s->dependent, s->predictions), q->o.least);
+    printf(
+        ".\n%d (%.1f%%) depend on their context: without it the loss rises by %g nats or more.\n",
+        s->dependent, 100 * lg_cli_share(s->dependent, s->predictions), q->o.least);
     if (s->dependent)
-        printf(" Of these, k* is %d, %d, %d, %d, %d\nat 10, 25, 50, 75 and 90%%.", s->k_quantile[0],
+        printf("Of these, k* is %d, %d, %d, %d, %d at 10, 25, 50, 75 and 90%%.\n", s->k_quantile[0],
                s->k_quantile[1], s->k_quantile[2], s->k_quantile[3], s->k_quantile[4]);
-    printf("\n\n");
+    printf("\n");
     for (int i = 0; i < t.columns; i++) lg_cli_table_add(&t, "%s", heads[i]);
     for (int i = 0; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];

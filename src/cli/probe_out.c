@@ -221,19 +221,20 @@ static int draw_excess(const struct lg_cli_probe_out *o, const lg_probe_summary 
     int n = 0;
     for (int i = 1; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];
-        if (!b->predictions || isnan(b->excess.value)) continue;
-        int alone = isnan(b->excess.low);
+        if (isnan(b->excess.low)) continue; /* none, or of one document */
         x[n] = b->high ? sqrt((double)b->low * b->high) : 1.5 * b->low;
         y[n] = b->excess.value;
-        low[n] = alone ? y[n] : b->excess.low;
-        high[n] = alone ? y[n] : b->excess.high;
+        low[n] = b->excess.low;
+        high[n] = b->excess.high;
         widen(&bottom, &top, low[n]);
         widen(&bottom, &top, high[n++]);
     }
     if (!n) return 0;
     lg_curve curve = {"excess loss", n, x, y, low, high};
     lg_cli_probe_verdict(s, verdict, sizeof verdict);
-    snprintf(caption, sizeof caption, "%s The band is 95%%, documents being drawn.", verdict);
+    snprintf(caption, sizeof caption,
+             "%s The band is 95%%, documents being drawn; k* of one document alone are not shown.",
+             verdict);
     lg_figure f = {.title = o->against,
                    .x_label = "k*, measured on the run of long texts",
                    .y_label = "excess loss, nats a token",
@@ -359,7 +360,8 @@ static int write_page(const struct lg_cli_probe_out *o, const lg_probe_summary *
     fputs(head, f);
     fprintf(
         f,
-        "<p class=\"note\">Document %lld, as the run %s reads it. A coloured token is a prediction that "
+        "<p class=\"note\">Document %lld, as the run %s reads it. A coloured token is a prediction "
+        "that "
         "depends on its context: <span class=\"a\">green</span> on one or two earlier tokens, "
         "<span class=\"b\">yellow</span> on up to 8, <span class=\"c\">red</span> on more (k*). "
         "Point at one to see the tokens that it comes from underlined, at most %d; click to "

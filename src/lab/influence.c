@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-enum { ROWS = 1 << 14 }; /* a batch is closed at this many */
+enum { ROWS = 1 << 14, SEQUENCES = 256 }; /* a batch is closed at this many */
 enum { GRADIENT_ROWS = 1 << 12 };
 
 /* An earlier token, and how much it matters. */
@@ -204,11 +204,12 @@ static int score_by_loss(struct lg__influence *f, const struct lg__passage *p, l
 {
     int end = f->need[f->count - 1].at, e = 0;
     double all = 0.5 * end * (double)end, done = 0;
-    int most = end - f->o.keep_last; /* tokens from here on always stay */
+    int most = end - f->o.keep_last;                /* tokens from here on always stay */
+    int enough = end > ROWS / 16 ? 16 * end : ROWS; /* what is shared is read once a batch */
     float *score = f->scores.data;
     for (int from = f->o.keep_first ? 1 : 0, to; from < most && !e; from = to) {
         int rows = 0;
-        for (to = from; to < most && (to == from || rows < ROWS); to++) rows += end - to - 1;
+        for (to = from; to < most && (to == from || rows < enough); to++) rows += end - to - 1;
         if (from == 0) to = 1;
         e = leave_out(f, p, from, to, err);
         for (int j = from; j < to; j++) done += end - j - 1;
@@ -305,7 +306,8 @@ static int add_with(struct lg__influence *f, const struct lg__passage *p, int i,
     for (int s = 0; s < k; s++) kept[need->source[s]] = 1;
     int e = send(f, (size_t)i * ((size_t)f->o.most_k + 1) + (size_t)k, err);
     if (!e) e = lg__influence_add_kept(f, p, need->at - 1, kept, err);
-    return e || f->batch.rows < ROWS ? e : read_batch(f, NULL, err);
+    if (e || (f->batch.rows < ROWS && f->batch.sequences < SEQUENCES)) return e;
+    return read_batch(f, NULL, err);
 }
 
 /* Where k from..to-1 of the undecided predictions are known, those that are enough are taken. With all

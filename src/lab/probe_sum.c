@@ -1,6 +1,7 @@
 /* probe_sum.c: the predictions of a probe together: k*, and means by k* with their intervals. A
  * mean is over predictions, but documents are what was drawn: with sums S_d and numbers n_d by
- * document the mean is m = S / n, and its variance D / (D - 1) sum_d (S_d - m n_d)^2 / n^2. */
+ * document the mean is m = S / n, and its variance D / (D - 1) sum_d (S_d - m n_d)^2 / n^2, over the
+ * D documents that have such predictions. */
 #include "lab/probe_sum.h"
 
 #include <math.h>
@@ -45,9 +46,10 @@ static int within(const struct seen *x, const struct range *g)
 }
 
 /* A group's mean of the loss or the excess; what each document adds to its error, over the number
- * of predictions, is added to error[documents] with this sign. Returns how many there are. */
+ * of predictions, is added to error[documents] with this sign, and the documents that have some are
+ * marked in there[documents]. Returns how many predictions there are. */
 static int mean_of(struct lg__probe_sum *s, const struct range *g, int excess, double *mean,
-                   double *error, double sign)
+                   double *error, double *there, double sign)
 {
     const struct seen *x = s->seen.data;
     double *sum = s->share.data, *number = sum + s->documents, all = 0;
@@ -62,25 +64,37 @@ static int mean_of(struct lg__probe_sum *s, const struct range *g, int excess, d
         n++;
     }
     *mean = n ? all / n : NAN;
-    for (int d = 0; d < s->documents && n; d++) error[d] += sign * (sum[d] - *mean * number[d]) / n;
+    for (int d = 0; d < s->documents && n; d++) {
+        error[d] += sign * (sum[d] - *mean * number[d]) / n;
+        if (number[d] > 0) there[d] = 1;
+    }
     return n;
 }
 
-static lg_text_mean interval(const struct lg__probe_sum *s, double mean, const double *error)
+/* What errors and marks say of a mean; of one document there is no interval. */
+static lg_text_mean interval(const struct lg__probe_sum *s, double mean, const double *error,
+                             const double *there)
 {
-    double squares = 0, D = s->documents;
-    for (int d = 0; d < s->documents; d++) squares += error[d] * error[d];
+    double squares = 0, D = 0;
+    for (int d = 0; d < s->documents; d++) {
+        squares += error[d] * error[d];
+        D += there[d];
+    }
     double half = D > 1 ? 1.959963984540054 * sqrt(squares * D / (D - 1)) : NAN;
     return (lg_text_mean){mean, mean - half, mean + half};
 }
 
-static lg_text_mean group_mean(struct lg__probe_sum *s, const struct range *g, int excess, int *n)
+/* The mean of a group, or with `less` of it less that of another. */
+static lg_text_mean group_mean(struct lg__probe_sum *s, const struct range *g,
+                               const struct range *less, int excess, int *n)
 {
-    double *error = (double *)s->share.data + 2 * (size_t)s->documents, mean;
-    memset(error, 0, (size_t)s->documents * sizeof *error);
-    int count = mean_of(s, g, excess, &mean, error, 1);
+    size_t D = (size_t)s->documents;
+    double *error = (double *)s->share.data + 2 * D, *there = error + D, mean, other = 0;
+    memset(error, 0, 2 * D * sizeof *error);
+    int count = mean_of(s, g, excess, &mean, error, there, 1);
+    if (less) mean_of(s, less, excess, &other, error, there, -1);
     if (n) *n = count;
-    return interval(s, mean, error);
+    return interval(s, mean - other, error, there);
 }
 
 static int by_size(const void *a, const void *b)
@@ -117,21 +131,18 @@ static int sum_k(const struct lg__probe_sum *s, lg_probe_summary *r, lg_error *e
 int lg__probe_sum_up(struct lg__probe_sum *s, lg_probe_summary *r, lg_error *err)
 {
     size_t D = (size_t)s->documents;
-    int e = lg__block_grow(&s->share, (3 * D + 1) * sizeof(double), 0, "a probe", err);
+    int e = lg__block_grow(&s->share, (4 * D + 1) * sizeof(double), 0, "a probe", err);
     if (!e) e = sum_k(s, r, err);
     if (e) return e;
     for (int i = 0; i < LG_PROBE_BINS; i++) {
         lg_probe_bin *b = &r->bin[i];
         *b = (lg_probe_bin){.low = ranges[i].low, .high = ranges[i].high};
-        b->loss = group_mean(s, &ranges[i], 0, &b->predictions);
-        b->excess = group_mean(s, &ranges[i], 1, NULL);
+        b->loss = group_mean(s, &ranges[i], NULL, 0, &b->predictions);
+        b->excess = group_mean(s, &ranges[i], NULL, 1, NULL);
     }
-    r->small = group_mean(s, &small, 1, NULL);
-    r->large = group_mean(s, &large, 1, NULL);
-    double *error = (double *)s->share.data + 2 * D, a, b;
-    memset(error, 0, D * sizeof *error);
-    mean_of(s, &large, 1, &a, error, 1);
-    mean_of(s, &small, 1, &b, error, -1);
-    r->difference = interval(s, a - b, error);
+    r->small = group_mean(s, &small, NULL, 1, NULL);
+    r->large = group_mean(s, &large, NULL, 1, NULL);
+    r->difference = group_mean(s, &large, &small, 1, NULL);
+    if (isnan(r->small.low) || isnan(r->large.low)) r->difference.low = r->difference.high = NAN;
     return 0;
 }

@@ -8,7 +8,8 @@
 /* Starts from {0}. */
 struct lg__probe_sum {
     struct lg__block seen;  /* struct seen [count] */
-    struct lg__block share; /* double [2, documents]: of a group, by document: sum and number */
+    struct lg__block share; /* double [4, documents]: of a group, by document: sum,
+ number, error, whether there are any */
     int count, documents;
 };
 
