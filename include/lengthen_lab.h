@@ -227,7 +227,7 @@ typedef struct lg_run_probe_options {
     const char *texts;   /* as in lg_text_eval_options */
     const char *field;
     const char *task; /* of other runs: another task with the same vocabulary, or NULL */
-    int length;       /* of documents and examples; 0: the longest of training */
+    int length;       /* of documents and examples; 0: the longest of training, of own data all */
     int documents;    /* or examples; 0: eval.samples of the config */
     int predictions;  /* at most, evenly over the documents; 0: all */
     lg_probe_method method;

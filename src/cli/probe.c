@@ -27,7 +27,7 @@ const char lg_cmd_probe_help[] =
     "  --against RUN    a run of texts with the same tokenizer, trained on shorter ones\n"
     "  --text FILES     other texts than the held-out documents (commas between them)\n"
     "  --task TASK      of other runs: another task with the same words, jsonl:FILE\n"
-    "  --length N       of documents and examples (the longest of training)\n"
+    "  --length N       of documents and examples (the longest of training; of own data all)\n"
     "  --documents N    or examples, at most, drawn (eval.samples of the config)\n"
     "  --predictions N  at most, spread evenly over the documents (all)\n"
     "  --method M       influence: loo, the rise of the loss without the token; or gradient,\n"

@@ -36,7 +36,7 @@ struct lg_evaluator {
     struct lg__block x, kv, packed, logits, loss;
     struct lg__block block_at; /* [sequences + 1] first key block of each sequence */
     struct lg__block places;   /* struct lg__places [places_room] */
-    struct lg__block ids_at; /* int [sequences]; of those that share rows, all IDs: */
+    struct lg__block ids_at;   /* size_t [sequences]; of those that share rows, all IDs: */
     struct lg__block whole[LG_LEVELS];
     struct level level[LG_LEVELS];
     int places_room;
@@ -61,7 +61,7 @@ static int whole_rows(const struct lg_evaluator *e, int s)
 static const int32_t *whole_ids(const struct lg_evaluator *e, int s, int l)
 {
     if (!shared_rows(e, s)) return e->b->ids[l] + e->b->offsets[s];
-    return (const int32_t *)e->whole[l].data + ((const int *)e->ids_at.data)[s];
+    return (const int32_t *)e->whole[l].data + ((const size_t *)e->ids_at.data)[s];
 }
 
 lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
@@ -153,16 +153,16 @@ static int gather_ids(struct lg_evaluator *e, lg_error *err)
 {
     const lg_batch *b = e->b;
     size_t all = 0, i4 = sizeof(int32_t);
-    int code = lg__block_grow(&e->ids_at, (size_t)b->sequences * i4, 0, "IDs", err);
+    int code = lg__block_grow(&e->ids_at, (size_t)b->sequences * sizeof all, 0, "IDs", err);
     if (code) return code;
     for (int s = 0; s < b->sequences; s++) {
-        ((int *)e->ids_at.data)[s] = (int)all;
+        ((size_t *)e->ids_at.data)[s] = all;
         all += shared_rows(e, s) ? (size_t)whole_rows(e, s) : 0;
     }
     for (int l = 0; l < b->levels; l++) {
         if ((code = lg__block_grow(&e->whole[l], all * i4, 0, "IDs", err))) return code;
         for (int s = 0; s < b->sequences; s++) {
-            int32_t *to = (int32_t *)e->whole[l].data + ((int *)e->ids_at.data)[s];
+            int32_t *to = (int32_t *)e->whole[l].data + ((size_t *)e->ids_at.data)[s];
             size_t before = (size_t)shared_rows(e, s);
             if (!before) continue;
             memcpy(to, b->ids[l], before * i4);
@@ -259,8 +259,8 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
     size_t rest = lg__attention_scratch(m, longest, most, 0) + (size_t)longest;
     size_t head = e->losses ? HEAD_ROWS * (size_t)m->config.vocab : 0;
     size_t kept = e->losses ? 0 : (size_t)e->wanted * (size_t)m->config.vocab;
-    size_t own = carve(e, &a, &ignored, &ignored, &ignored, NULL, CHUNK_ROWS) +
-                 (head > rest ? head : rest);
+    size_t own =
+        carve(e, &a, &ignored, &ignored, &ignored, NULL, CHUNK_ROWS) + (head > rest ? head : rest);
     if ((code = lg__block_grow(&e->x, T * C * f, 0, "the stream", err)) ||
         (code = lg__block_grow(&e->kv, 2 * T * C * f, 0, "keys and values", err)) ||
         (code = lg__block_grow(&e->packed, window ? 0 : (size_t)blocks * lg__keys_block_size(m) * f,

@@ -36,6 +36,7 @@ struct probing {
     struct against against;
     lg_example x;
     struct lg__block ids[LG_LEVELS]; /* int32_t [n] */
+    int least;                       /* the shortest examples; the longest are o.length */
     int index, documents;            /* the document that is read, of how many */
 };
 
@@ -183,7 +184,8 @@ static int make_example(struct probing *p, int64_t *document, lg_error *err)
     *document = p->index;
     lg_draw d = {.seed = (uint64_t)c->seed, .stream = LG__STREAM_TEST};
     d.index = (uint64_t)p->index;
-    d.length_lo = d.length_hi = p->o.length;
+    d.length_lo = p->least;
+    d.length_hi = p->o.length;
     return lg_task_example(p->task, &d, &p->x, err);
 }
 
@@ -245,6 +247,15 @@ static void progress(void *context, double done)
     if (p->o.progress) p->o.progress(p->o.of, (p->index + done) / p->documents);
 }
 
+/* The length where none is named: the longest of training; of own data all that there are. */
+static void set_lengths(struct probing *p)
+{
+    const lg_task_shape *s = lg_task_get_shape(p->task);
+    int own = !p->text && strcmp(s->info->family, "own data") == 0 && !p->o.length;
+    if (!p->o.length) p->o.length = own ? s->length_most : p->run.config.length[1];
+    p->least = own ? s->length_least : p->o.length;
+}
+
 /* The task of the examples, where it is not the run's own. */
 static int open_task(struct probing *p, lg_error *err)
 {
@@ -293,14 +304,14 @@ static int open_probing(struct probing *p, lg_error *warning, lg_error *err)
     int e = lg__run_open_folder(&p->run, o->folder, warning, err);
     if (e) return e;
     p->text = lg__is_text(p->run.task);
-    if (!o->length) o->length = p->run.config.length[1];
+    if ((e = open_task(p, err))) return e;
+    set_lengths(p);
     if (o->length < 1 || o->length > 1 << 20 || o->documents < 0 || o->predictions < 0)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%d documents of %d tokens, %d predictions; take lengths of 1 to 1048576, "
                         "and no number below 0",
                         o->documents, o->length, o->predictions);
-    if ((e = open_task(p, err)) || (e = open_against(p, err)) || (e = choose_documents(p, err)))
-        return e;
+    if ((e = open_against(p, err)) || (e = choose_documents(p, err))) return e;
     p->influence.progress = progress;
     p->influence.of = p;
     return lg__influence_open(&p->influence, p->run.model, o, err);
