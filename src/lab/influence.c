@@ -126,8 +126,9 @@ static int read_batch(struct lg__influence *f, const int *shared, lg_error *err)
     return e;
 }
 
-int lg__influence_add_kept(struct lg__influence *f, const struct lg__passage *p, int last,
-                           const unsigned char *kept, lg_error *err)
+/* The tokens up to `last` that are kept, and the prediction of the one that follows it. */
+static int add_kept(struct lg__influence *f, const struct lg__passage *p, int last,
+                    const unsigned char *kept, lg_error *err)
 {
     int32_t *tokens = f->some.data, *targets = f->some_targets.data;
     int n = 0, levels = levels_of(f);
@@ -253,7 +254,7 @@ static int score_by_gradient(struct lg__influence *f, const struct lg__passage *
     memset(kept, 1, (size_t)p->n);
     lg_batch_reset(&f->batch);
     for (int i = 0; i < f->count && !e; i++) {
-        e = lg__influence_add_kept(f, p, f->need[i].at - 1, kept, err);
+        e = add_kept(f, p, f->need[i].at - 1, kept, err);
         if (e || (f->batch.rows < GRADIENT_ROWS && i < f->count - 1)) continue;
         e = read_gradients(f, p, first, err);
         first = i + 1;
@@ -305,7 +306,7 @@ static int add_with(struct lg__influence *f, const struct lg__passage *p, int i,
     for (int t = 0; t < need->at; t++) kept[t] = (unsigned char)stays(f, t, need->at);
     for (int s = 0; s < k; s++) kept[need->source[s]] = 1;
     int e = send(f, (size_t)i * ((size_t)f->o.most_k + 1) + (size_t)k, err);
-    if (!e) e = lg__influence_add_kept(f, p, need->at - 1, kept, err);
+    if (!e) e = add_kept(f, p, need->at - 1, kept, err);
     if (e || (f->batch.rows < ROWS && f->batch.sequences < SEQUENCES)) return e;
     return read_batch(f, NULL, err);
 }

@@ -56,8 +56,5 @@ int lg__influence_run(struct lg__influence *f, const struct lg__passage *p, lg_e
 /* Only how much each token matters to each of them: scores[i * n + t], 0 for what is never left
  * out. */
 int lg__influence_scores(struct lg__influence *f, const struct lg__passage *p, lg_error *err);
-/* The text with its first tokens up to `last`, of which `kept` are there, predicts the next one. */
-int lg__influence_add_kept(struct lg__influence *f, const struct lg__passage *p, int last,
-                           const unsigned char *kept, lg_error *err);
 
 #endif
