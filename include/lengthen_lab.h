@@ -212,6 +212,7 @@ typedef struct lg_probe_row {
     int sources; /* these tokens, at most most_k: their places in the text, and their influence */
     const int *source;
     const float *influence;
+    const float *curve; /* [sources + 1] the loss with none of them, with one, .., with all */
     /* Of the run that it is held against: the loss with all tokens, and with the last `context`
      * alone; NaN without one. The excess is the first less the second. */
     double against, against_short;

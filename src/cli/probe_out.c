@@ -41,9 +41,9 @@ int lg_cli_probe_out_open(struct lg_cli_probe_out *o)
     int code = lg_cli_make_folder("probe", o->folder);
     if (code) return code;
     if (!(o->csv = open_file(o, "predictions.csv"))) return LG_EXIT_FAILED;
-    fputs(
-        "document,position,token,word,loss,loss_0,depends,k,sources,against,against_short,excess\n",
-        o->csv);
+    fputs("document,position,token,word,loss,loss_0,depends,k,sources,curve,against,against_short,"
+          "excess\n",
+          o->csv);
     return 0;
 }
 
@@ -136,6 +136,8 @@ static void csv_row(const struct lg_cli_probe_out *o, const lg_probe_row *r)
     fprintf(f, ",%.6g,%.6g,%d,%d,", r->loss, r->loss_0, r->depends, r->k);
     for (int i = 0; i < r->sources && i < SOURCES; i++)
         fprintf(f, "%s%d:%.4g", i ? " " : "", r->source[i], (double)r->influence[i]);
+    fputc(',', f);
+    for (int i = 0; i <= r->sources; i++) fprintf(f, "%s%.4g", i ? " " : "", (double)r->curve[i]);
     if (o->against)
         fprintf(f, ",%.6g,%.6g,%.6g\n", r->against, r->against_short,
                 r->against - r->against_short);

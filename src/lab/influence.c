@@ -87,9 +87,11 @@ static int begin(struct lg__influence *f, const struct lg__passage *p, lg_error 
     for (int t = 1; t < p->n; t++) {
         if (!p->wanted[t]) continue;
         size_t at = (size_t)f->count * k;
-        f->need[f->count++] = (struct lg__need){.at = t,
-                                                .source = (int *)f->places.data + at,
-                                                .influence = (float *)f->values.data + at};
+        f->need[f->count] = (struct lg__need){.at = t,
+                                              .source = (int *)f->places.data + at,
+                                              .influence = (float *)f->values.data + at};
+        f->need[f->count].curve = (float *)f->asked.data + at + f->count;
+        f->count++;
     }
     memset(f->scores.data, 0, count * n * sizeof(float));
     return 0;
@@ -317,10 +319,9 @@ static void decide(struct lg__influence *f, int from, int to)
 {
     for (int i = 0; i < f->count; i++) {
         struct lg__need *need = &f->need[i];
-        const float *loss = (const float *)f->asked.data + (size_t)i * ((size_t)f->o.most_k + 1);
         if (need->k >= 0) continue;
         for (int k = from; k < to && k <= need->sources && need->k < 0; k++)
-            if ((double)loss[k] <= (double)need->loss + f->o.epsilon) need->k = k;
+            if ((double)need->curve[k] <= (double)need->loss + f->o.epsilon) need->k = k;
         if (need->k < 0 && to > f->o.most_k) need->k = f->o.most_k + 1;
     }
 }
@@ -328,13 +329,12 @@ static void decide(struct lg__influence *f, int from, int to)
 static int find_k(struct lg__influence *f, const struct lg__passage *p, lg_error *err)
 {
     int e = 0;
-    const float *loss = f->asked.data;
     ask(f, f->asked.data);
     for (int i = 0; i < f->count && !e; i++) e = add_with(f, p, i, 0, err);
     if (!e) e = read_batch(f, NULL, err);
     for (int i = 0; i < f->count && !e; i++) {
         struct lg__need *need = &f->need[i];
-        need->loss_0 = loss[(size_t)i * ((size_t)f->o.most_k + 1)];
+        need->loss_0 = need->curve[0];
         need->depends = (double)need->loss_0 - (double)need->loss >= f->o.least;
         need->k = need->depends ? -1 : 0;
     }

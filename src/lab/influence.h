@@ -21,6 +21,7 @@ struct lg__need {
     int sources; /* earlier tokens that may be left out, at most most_k, the most influential first */
     int *source;
     float *influence;
+    const float *curve; /* the loss with the first 0, 1, .. of them, up to k */
 };
 
 /* Starts from {0}. Of the options: method, keep_last, keep_first, most_k, epsilon, least, threads. */

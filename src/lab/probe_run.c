@@ -212,6 +212,7 @@ static int tell(struct probing *p, int64_t document, lg_error *err)
                             .sources = need->k < need->sources ? need->k : need->sources,
                             .source = need->source,
                             .influence = need->influence,
+                            .curve = need->curve,
                             .against = p->o.against ? (double)loss[i] : NAN,
                             .against_short = p->o.against ? (double)loss[f->count + i] : NAN};
         e = lg__probe_sum_add(&p->sum, p->index, &row, err);

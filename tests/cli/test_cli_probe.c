@@ -56,11 +56,11 @@ static void a_run_is_held_against_another(void **state)
     prints("redictions with small k*"); /* the sentence */
     read_back("results/probe/predictions.csv");
     assert_int_equal(count("\n"), 129);
-    prints(
-        "document,position,token,word,loss,loss_0,depends,k,sources,against,against_short,excess");
+    prints("document,position,token,word,loss,loss_0,depends,k,sources,curve,against,against_short,"
+           "excess");
     read_back("results/probe/passage.html");
     assert_int_equal(count("<span id=\"t"), 49);
-    prints(">&#60;</span>"); /* no tag is made of the text */
+    prints(">&#60;</span>");            /* no tag is made of the text */
     assert_int_equal(count("http"), 0); /* nothing is fetched */
     assert_int_equal(count("src="), 0);
     if (system("command -v gnuplot >/dev/null") != 0) return;

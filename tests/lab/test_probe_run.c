@@ -111,7 +111,9 @@ static void check_k(const lg_model *m, const struct text *x, const lg_run_probe_
     assert_int_equal(need->depends, none - (double)need->loss >= o->least);
     for (int k = 1; k <= need->sources; k++) {
         kept[need->source[k - 1]] = 1;
-        if (found > k && naive(m, x, need->at, kept) <= (double)need->loss + o->epsilon) found = k;
+        double loss = naive(m, x, need->at, kept);
+        if (k <= need->k) assert_true(fabs(loss - (double)need->curve[k]) < 1e-5);
+        if (found > k && loss <= (double)need->loss + o->epsilon) found = k;
     }
     assert_int_equal(need->k, need->depends ? found : 0);
 }
