@@ -247,6 +247,8 @@ void lg_trainer_free(lg_trainer *t);
 int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err);
 /* Loss and gradients alone: nothing is updated. */
 int lg_trainer_gradients(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err);
+/* The same, and the gradients of what enters the first layer: inputs[rows, width]. */
+int lg_trainer_inputs(lg_trainer *t, const lg_batch *b, float *inputs, lg_error *err);
 /* Gradient of parameter i from the last step (clipped) or gradients call. */
 const float *lg_trainer_gradient(const lg_trainer *t, int i);
 /* What a resumed run needs beside the parameters: the steps done, and AdamW's two moments of
@@ -280,6 +282,18 @@ typedef struct lg_eval_result {
 lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err);
 void lg_evaluator_free(lg_evaluator *e);
 int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_error *err);
+
+/* Losses alone: no logits are kept, so the vocabulary costs no memory. Sequences that begin as
+ * sequence 0 does need not be read again from their beginning: sequence s is then what follows the
+ * first shared[s] tokens of sequence 0 (of 0 itself: 0; NULL: nothing is shared), with the bits
+ * that it has as a whole one. */
+typedef struct lg_eval_losses {
+    int rows;          /* positions with a target */
+    const int *row;    /* [rows] their places in the batch */
+    const float *loss; /* [rows] nats; valid until the next call */
+} lg_eval_losses;
+int lg_evaluator_losses(lg_evaluator *e, const lg_batch *b, const int *shared, lg_eval_losses *r,
+                        lg_error *err);
 
 /* ---- Generation ------------------------------------------------------------------- */
 

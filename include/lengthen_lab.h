@@ -194,6 +194,92 @@ typedef struct lg_probe_result {
 } lg_probe_result;
 int lg_probe(const lg_probe_options *o, lg_probe_result *r, lg_error *err);
 
+/* The same for every prediction of documents or examples, one by one (docs/PROBE.md). */
+typedef enum {
+    LG_PROBE_LOO,     /* influence: how much the loss rises without the token */
+    LG_PROBE_GRADIENT /* the norm of the loss's gradient at the token's embedding */
+} lg_probe_method;
+
+/* A text, told before its predictions. */
+typedef struct lg_probe_passage {
+    int64_t document; /* its number; of a task: of the example, from 0 */
+    int n;
+    const int32_t *tokens;    /* [n] */
+    const char *const *words; /* [vocab] */
+    lg_tokenizer *tokenizer;  /* of texts; else NULL */
+} lg_probe_passage;
+
+typedef struct lg_probe_row {
+    int64_t document;
+    int position;  /* tokens before it */
+    int32_t token; /* that is predicted */
+    double loss;   /* with all of these; with those alone that are never left out: */
+    double loss_0;
+    int depends; /* 1: loss_0 - loss >= least */
+    int k;       /* k*: the least number of the most influential tokens that give the loss of all up
+                    to epsilon; most_k + 1: more than most_k; 0: where it does not depend, too */
+    int sources; /* these tokens, at most most_k: their places in the text, and their influence */
+    const int *source;
+    const float *influence;
+    const float *curve; /* [sources + 1] the loss with none of them, with one, .., with all */
+    /* Of the run that it is held against: the loss with all tokens, and with the last `context`
+     * alone; NaN without one. The excess is the first less the second. */
+    double against, against_short;
+} lg_probe_row;
+typedef void lg_probe_passage_told(void *context, const lg_probe_passage *p);
+typedef void lg_probe_row_told(void *context, const lg_probe_row *r);
+typedef void lg_probe_progress(void *context, double done); /* a share */
+
+typedef struct lg_run_probe_options {
+    const char *folder;  /* of the run */
+    const char *against; /* a run that was trained on shorter texts, with the same tokenizer: only
+                            predictions past its longest ones are looked at; NULL: none */
+    const char *texts;   /* as in lg_text_eval_options */
+    const char *field;
+    const char *task; /* of other runs: another task with the same vocabulary, or NULL */
+    int length;       /* of documents and examples; 0: the longest of training, of own data all */
+    int documents;    /* or examples; 0: eval.samples of the config */
+    int predictions;  /* at most, evenly over the documents; 0: all */
+    lg_probe_method method;
+    int keep_last;  /* tokens that are never left out, the one that predicts among them; >= 1 */
+    int keep_first; /* 1: nor is the first one */
+    int most_k;
+    double epsilon, least; /* nats, as in lg_probe_options */
+    int threads;           /* 0: all cores */
+    const char *store;     /* the bins go there; NULL: nowhere */
+    lg_probe_passage_told *passage;
+    lg_probe_row_told *row;
+    lg_probe_progress *progress; /* each of them or NULL */
+    void *of;                    /* their context */
+    const volatile int *stop;    /* not 0: no further documents; or NULL */
+} lg_run_probe_options;
+/* The last 4 tokens and the first kept, k* up to 32, epsilon 0.1, least 0.5. */
+lg_run_probe_options lg_run_probe_options_default(void);
+
+/* Predictions by their k*. Intervals are those of means over predictions, documents being drawn. */
+typedef struct lg_probe_bin {
+    int low, high; /* of k*; high 0: any from low on; 0, 0: those that do not depend */
+    int predictions;
+    lg_text_mean loss;   /* with all tokens */
+    lg_text_mean excess; /* NaN without a run that it is held against */
+} lg_probe_bin;
+enum { LG_PROBE_BINS = 8 }; /* none, 1, 2, 3-4, 5-8, 9-16, 17-32, more */
+
+typedef struct lg_probe_summary {
+    int64_t step, against_step; /* of the weights */
+    int length, trained_length;
+    int context; /* the longest texts that the other run was trained on; 0: none */
+    int documents, predictions, dependent, most_k;
+    double loss;        /* of all predictions */
+    int k_quantile[5];  /* of the dependent ones: 10, 25, 50, 75 and 90% */
+    double k_share[33]; /* of the dependent ones, with k* <= 0, 1, .. 32 */
+    lg_probe_bin bin[LG_PROBE_BINS];
+    /* The excess of k* = 1 and 2, of k* > 8, and of the second less the first. */
+    lg_text_mean small, large, difference;
+} lg_probe_summary;
+int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_error *warning,
+                 lg_error *err);
+
 /* ---- Generating --------------------------------------------------------------------------- */
 
 /* One token of a text: of the prompt, or generated. */
@@ -400,6 +486,19 @@ int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each
 /* The losses by position of a run of texts; step as of lg_store_cells. */
 int lg_store_losses(lg_store *s, int64_t number, int64_t step, lg_text_told *each, void *context,
                     lg_error *err);
+/* The bins of the probes of a run, in the order in which they were made. */
+typedef struct lg_store_probe {
+    int64_t step, against_step;
+    const char *against; /* the ID of the other run, or "" */
+    const char *method;  /* "loo" or "gradient" */
+    const char *data;    /* the texts or the task that were named, or "" */
+    int length, context, documents, keep_last, keep_first, most_k;
+    double epsilon, least;
+    lg_probe_bin bin;
+} lg_store_probe;
+typedef void lg_store_probe_told(void *context, const lg_store_probe *p);
+int lg_store_probes(lg_store *s, int64_t number, lg_store_probe_told *each, void *context,
+                    lg_error *err);
 /* Deletes the run's rows, and its folder if it is still that run's; refused while it trains. */
 int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
 
@@ -586,16 +685,17 @@ char *lg_config_help(void);
 
 /* Speeds are best times of several; compare them within one run, never across runs. */
 typedef struct lg_bench_row {
-    const char *bench; /* "peak", "kernel", "task", "text" or "step" */
+    const char *bench; /* "peak", "kernel", "task", "text", "step" or "probe" */
     const char *name;  /* library, kernel, task, tokenizer or shape */
     int threads;
-    double gflops;       /* step: on useful FLOPs */
+    double gflops;       /* step, probe: on useful FLOPs */
     double gbytes;       /* kernel: GB/s read and written, counting each operand once; text: read */
     double tokens_per_s; /* step, task, text */
-    double step_ms;      /* step */
-    double peak;         /* step: GFLOPS of the best library, the larger of before and after */
-    double peak_share;   /* step: gflops / peak */
-    double peak_drift;   /* step: how far the peaks before and after differ, 0.1 is 10% */
+    double predictions_per_s; /* probe */
+    double step_ms;           /* step */
+    double peak; /* step, probe: GFLOPS of the best library, the larger of before and after */
+    double peak_share; /* gflops / peak */
+    double peak_drift; /* how far the peaks before and after differ, 0.1 is 10% */
     /* step: PyTorch's tokens/s, 0 if not measured: without any setting; with the kernels of
      * this CPU chosen (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY) on all cores; the fastest of
      * every way that bench/torch_step.py knows. */
@@ -635,6 +735,11 @@ int lg_bench_text(const lg_bench_options *o, lg_bench_report *report, void *cont
  * measurement whose peaks before and after differ by over 10% is void and repeated; after
  * five such the row is reported with its drift. */
 int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
+/* The influence of every earlier token on every prediction of a text of 512 tokens, by leaving each
+ * out, on random weights: 6 layers, width 256, vocabulary 4096. Useful FLOPs are those of a forward
+ * pass over the tokens behind the one that is left out. */
+int lg_bench_probe(const lg_bench_options *o, lg_bench_report *report, void *context,
+                   lg_error *err);
 /* GFLOPS of our own sgemm with so many threads (0: all cores); takes about half a second. 0: it
  * could not be measured. */
 double lg_peak_gflops(int threads);

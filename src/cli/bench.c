@@ -1,4 +1,5 @@
-/* bench.c: `lengthen bench`, this machine's peak, each kernel, the generators, text, the whole step. */
+/* bench.c: `lengthen bench`, this machine's peak, each kernel, the generators, text, the whole step,
+ * the probe. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,10 @@ const char lg_cmd_bench_help[] =
     "\n"
     "Measures this machine's matrix-multiply peak (the best of the libraries that are\n"
     "installed, and our own), each kernel, the making of examples of each task, the encoding of\n"
-    "text, and whole training steps as tokens a second and as a share of that peak, counting\n"
-    "useful FLOPs only.\n"
+    "text, whole training steps as tokens a second and as a share of that peak, counting useful\n"
+    "FLOPs only, and the same of the probe's leaving out of every token of a text.\n"
     "\n"
-    "  --only PART              peak, kernel, task, text or step (the default is all five)\n"
+    "  --only PART              peak, kernel, task, text, step or probe (the default is all six)\n"
     "  --shape TEXT             only the step, and of its shapes those with TEXT in their\n"
     "                           name (w256-l4)\n"
     "  --against torch          the same step in PyTorch, in turn in the same run: without\n"
@@ -39,7 +40,7 @@ struct output {
 
 static void print_json(const lg_bench_row *r)
 {
-    int step = strcmp(r->bench, "step") == 0;
+    int step = strcmp(r->bench, "step") == 0, probe = strcmp(r->bench, "probe") == 0;
     if (strcmp(r->bench, "task") == 0) {
         printf("{\"bench\":\"task\",\"name\":\"%s\",\"tokens_per_s\":%.0f}\n", r->name,
                r->tokens_per_s);
@@ -52,12 +53,13 @@ static void print_json(const lg_bench_row *r)
         return;
     }
     printf("{\"bench\":\"%s\",\"%s\":\"%s\",\"threads\":%d,\"gflops\":%.2f", r->bench,
-           step ? "shape" : "name", r->name, r->threads, r->gflops);
+           step || probe ? "shape" : "name", r->name, r->threads, r->gflops);
     if (strcmp(r->bench, "kernel") == 0) printf(",\"gbytes_per_s\":%.2f", r->gbytes);
-    if (step)
-        printf(",\"tokens_per_s\":%.0f,\"step_ms\":%.3f,\"peak_gflops\":%.1f,\"peak_share\":%.4f,"
-               "\"peak_drift\":%.4f",
-               r->tokens_per_s, r->step_ms, r->peak, r->peak_share, r->peak_drift);
+    if (step) printf(",\"tokens_per_s\":%.0f,\"step_ms\":%.3f", r->tokens_per_s, r->step_ms);
+    if (probe) printf(",\"predictions_per_s\":%.2f", r->predictions_per_s);
+    if (step || probe)
+        printf(",\"peak_gflops\":%.1f,\"peak_share\":%.4f,\"peak_drift\":%.4f", r->peak,
+               r->peak_share, r->peak_drift);
     if (r->torch > 0)
         printf(",\"torch_tokens_per_s\":%.0f,\"torch_cpu_tokens_per_s\":%.0f,"
                "\"torch_tuned_tokens_per_s\":%.0f,\"ratio_torch\":%.3f,"
@@ -78,6 +80,8 @@ static void print_head(const lg_bench_row *r)
         printf("\nmaking examples (one core)  million tokens/s\n");
     else if (strcmp(r->bench, "text") == 0)
         printf("\nencoding text (one core)    million tokens/s       MB/s\n");
+    else if (strcmp(r->bench, "probe") == 0)
+        printf("\nprobe: leaving out         predictions/s  GFLOPS  of peak\n");
     else
         printf("\ntraining step              tokens/s      ms  GFLOPS  of peak%s\n",
                r->torch > 0 ? "   torch     cpu   tuned  ours/torch    /cpu  /tuned" : "");
@@ -101,6 +105,9 @@ static void print_row(void *context, const lg_bench_row *r)
         printf("%-27s %16.1f\n", r->name, 1e-6 * r->tokens_per_s);
     else if (strcmp(r->bench, "text") == 0)
         printf("%-27s %16.1f %10.1f\n", r->name, 1e-6 * r->tokens_per_s, 1e3 * r->gbytes);
+    else if (strcmp(r->bench, "probe") == 0)
+        printf("%-25s %14.1f %7.1f %7.1f%%%s\n", r->name, r->predictions_per_s, r->gflops,
+               100 * r->peak_share, r->peak_drift > 0.1 ? "  (noisy)" : "");
     else {
         printf("%-25s %9.0f %7.1f %7.1f %7.1f%%", r->name, r->tokens_per_s, r->step_ms, r->gflops,
                100 * r->peak_share);
@@ -164,9 +171,10 @@ int lg_cmd_bench(int argc, char **argv)
         case ONLY:
             only = optarg;
             if (strcmp(only, "peak") && strcmp(only, "kernel") && strcmp(only, "task") &&
-                strcmp(only, "text") && strcmp(only, "step"))
+                strcmp(only, "text") && strcmp(only, "step") && strcmp(only, "probe"))
                 return lg_cli_wrong(
-                    "bench", "--only is \"%s\"; take peak, kernel, task, text or step", only);
+                    "bench", "--only is \"%s\"; take peak, kernel, task, text, step or probe",
+                    only);
             break;
         case SHAPE: o.shape = optarg; break;
         case AGAINST:
@@ -217,6 +225,8 @@ int lg_cmd_bench(int argc, char **argv)
     if (!code && (!only || !strcmp(only, "task"))) code = lg_bench_tasks(&o, print_row, &out, &err);
     if (!code && (!only || !strcmp(only, "text"))) code = lg_bench_text(&o, print_row, &out, &err);
     if (!code && (!only || !strcmp(only, "step"))) code = lg_bench_step(&o, print_row, &out, &err);
+    if (!code && (!only || !strcmp(only, "probe")))
+        code = lg_bench_probe(&o, print_row, &out, &err);
     if (!code) return LG_EXIT_DONE;
     fprintf(stderr, "lengthen bench: %s\n", err.text);
     return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;

@@ -38,6 +38,8 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_tokenizer_help, lg_cmd_tokenizer},
     {LG_CLI_MEASURE, "certify", "prove a run right at every length, or show where it fails",
      lg_cmd_certify_help, lg_cmd_certify},
+    {LG_CLI_MEASURE, "probe", "how many earlier tokens a run's predictions need",
+     lg_cmd_probe_help, lg_cmd_probe},
     {LG_CLI_MEASURE, "theory", "fit the idealised class of the theory to planted ensembles",
      lg_cmd_theory_help, lg_cmd_theory},
     {LG_CLI_MEASURE, "bench", "measure this machine, each kernel and the whole step",

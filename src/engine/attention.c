@@ -56,9 +56,17 @@ struct full {
     float *kt, *vt, *k;       /* backward: K^T, V^T and K of every block, packed */
     float *tn;                /* for gemm_tn */
     const float *key;         /* K^T of this head, packed; blocks key_step apart */
+    const float *before;      /* the same of the first blocks, which are another sequence's */
     size_t key_step;
+    int before_blocks;
     int seen[QB];
 };
+
+static const float *key_block(const struct full *f, int b)
+{
+    if (b < f->before_blocks) return f->before + (size_t)b * f->key_step;
+    return f->key + (size_t)(b - f->before_blocks) * f->key_step;
+}
 
 static size_t full_carve(const struct lg_model *m, struct full *f, float *base, int n, int backward)
 {
@@ -124,8 +132,7 @@ static void score_block(const struct lg_model *m, const struct lg__layer *l, str
         int seen = at[i] + 1 - k0;
         f->seen[i] = seen < 0 ? 0 : least(seen, nk);
     }
-    m->k->gemm(s, f->lds, f->q, (size_t)m->D, f->key + (size_t)b * f->key_step, NULL, nq, nk, m->D,
-               0);
+    m->k->gemm(s, f->lds, f->q, (size_t)m->D, key_block(f, b), NULL, nq, nk, m->D, 0);
     for (int i = 0; m->encoding->bias && i < nq; i++) {
         struct lg__pairs pairs = block_pairs(m, keys, at[i], k0, f->seen[i]);
         m->encoding->bias(f->bias, lg__at(m, l->position), &m->config, h, &pairs);
@@ -153,7 +160,7 @@ static void full_softmax(const struct lg_model *m, const struct lg__layer *l, st
         f->sum[i] = sink ? 1 : 0;
     }
     for (int b = 0; b * KB <= q->at[first + nq - 1]; b++) {
-        const float *value = f->key + (size_t)b * f->key_step + key_pack(m);
+        const float *value = key_block(f, b) + key_pack(m);
         int nk = block_keys(keys, b);
         score_block(m, l, f, f->s, keys, q, first, nq, h, b);
         m->k->softmax_block(f->s, f->lds, f->max, f->sum, f->alpha, f->seen, nq, nk);
@@ -194,8 +201,7 @@ static void full_entmax(const struct lg_model *m, const struct lg__layer *l, str
     entmax_weights(m, l, f, keys, q, first, nq, h);
     for (int b = 0; b * KB <= last; b++)
         m->k->gemm(out, (size_t)m->config.width, f->s + b * KB, f->lds,
-                   f->key + (size_t)b * f->key_step + key_pack(m), NULL, nq, m->D,
-                   block_keys(keys, b), b > 0);
+                   key_block(f, b) + key_pack(m), NULL, nq, m->D, block_keys(keys, b), b > 0);
 }
 
 static void full_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
@@ -205,8 +211,11 @@ static void full_forward(const struct lg_model *m, const struct lg__layer *l, fl
     struct full f;
     full_carve(m, &f, scratch, keys->n, 0);
     f.key_step = lg__keys_block_size(m);
+    f.before_blocks = keys->before ? keys->shared / KB : 0;
     for (int h = 0; h < m->config.heads; h++) {
-        f.key = keys->packed + (size_t)h * (key_pack(m) + value_pack(m));
+        size_t head = (size_t)h * (key_pack(m) + value_pack(m));
+        f.key = keys->packed + head;
+        f.before = keys->before ? keys->before + head : NULL;
         for (int first = 0; first < q->n; first += QB) {
             int nq = least(QB, q->n - first);
             float *o = out + (size_t)first * (size_t)m->config.width + h * m->D;
@@ -338,6 +347,7 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
     struct full f;
     full_carve(m, &f, scratch, keys->n, 1);
     f.key = f.kt;
+    f.before_blocks = 0;
     f.key_step = key_pack(m);
     size_t C = (size_t)m->config.width;
     float scale = (float)(1.0 / sqrt((double)m->D));
@@ -441,22 +451,23 @@ static void window_weights_backward(const struct lg_model *m, const struct lg__l
     m->k->add(grad + l->sink, w->sink, (size_t)H);
 }
 
-/* Finds the keys of query i and leaves its weights in w->s; returns their number. */
+/* Finds the keys of query i, as rows of kv, and leaves its weights in w->s; returns their number. */
 static int window_weights(const struct lg_model *m, const struct lg__layer *l, struct window *w,
                           const struct lg__keys *keys, const struct lg__queries *q, int i)
 {
     const lg_model_config *c = &m->config;
     int H = c->heads;
     int n = lg__places_find(keys->places, w->key, w->turn, q->at[i], keys->ids, c);
+    struct lg__pairs pairs = {0};
+    if (m->encoding->bias) pairs = window_pairs(m, w, keys, q->at[i], n);
+    for (int j = 0; keys->shared && j < n; j++)
+        if (w->key[j] >= keys->shared) w->key[j] += keys->gap;
     m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv, 2 * (size_t)c->width,
                         w->key, w->turn, m->turn_cos, m->turn_sin, n, H, m->D, m->R,
                         (float)(1.0 / sqrt((double)m->D)), w->scratch);
-    if (m->encoding->bias) {
-        struct lg__pairs pairs = window_pairs(m, w, keys, q->at[i], n);
-        for (int h = 0; h < H; h++) {
-            m->encoding->bias(w->bias, lg__at(m, l->position), c, h, &pairs);
-            m->k->add(w->s + h * n, w->bias, (size_t)n);
-        }
+    for (int h = 0; m->encoding->bias && h < H; h++) {
+        m->encoding->bias(w->bias, lg__at(m, l->position), c, h, &pairs);
+        m->k->add(w->s + h * n, w->bias, (size_t)n);
     }
     if (l->scale != LG__NO_TENSOR) {
         memcpy(w->raw, w->s, (size_t)(H * n) * sizeof *w->s);

@@ -10,13 +10,16 @@ enum {
     LG__KEY_BLOCK = 128   /* keys of a block */
 };
 
-/* The keys of one sequence: row t holds the key [C] and the value [C] of token t. */
+/* The keys of one sequence: row t holds the key [C] and the value [C] of token t. The first
+ * `shared` may be those of another sequence that begins alike (forward only). */
 struct lg__keys {
     const float *kv;
     const int32_t *ids[LG_LEVELS];
     int n;
-    const float *packed;             /* span full: the blocks of lg__keys_pack */
+    const float *packed;             /* span full: the blocks of lg__keys_pack, */
+    const float *before;             /* of them the first shared / 128, of the other sequence */
     const struct lg__places *places; /* span window */
+    int shared, gap;                 /* span window: tokens from `shared` on are at row t + gap */
 };
 
 /* Queries q[n, C] at places `at` of the sequence, in rising order. */

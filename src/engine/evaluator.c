@@ -10,6 +10,7 @@
 #include "pass.h"
 
 enum { CHUNK_ROWS = 480 }; /* a multiple of the query block */
+enum { HEAD_ROWS = 96 };   /* whose logits are made at a time where their losses alone are wanted */
 
 /* Rows r0..r1-1 of the batch: whole sequences, or a slice of a long one. */
 struct chunk {
@@ -35,14 +36,33 @@ struct lg_evaluator {
     struct lg__block x, kv, packed, logits, loss;
     struct lg__block block_at; /* [sequences + 1] first key block of each sequence */
     struct lg__block places;   /* struct lg__places [places_room] */
+    struct lg__block ids_at;   /* size_t [sequences]; of those that share rows, all IDs: */
+    struct lg__block whole[LG_LEVELS];
     struct level level[LG_LEVELS];
     int places_room;
     struct lg__block *scratch; /* one a thread */
 
     /* of the call that is running */
     const lg_batch *b;
+    const int *shared; /* [sequences] rows of sequence 0 that come before its own; NULL: none */
+    int losses;        /* they alone are wanted: logits are not kept, other heads not run */
     int chunk_count, wanted, layer;
 };
+
+static int shared_rows(const struct lg_evaluator *e, int s) { return e->shared ? e->shared[s] : 0; }
+
+/* Rows of sequence s with those that it shares. */
+static int whole_rows(const struct lg_evaluator *e, int s)
+{
+    return shared_rows(e, s) + e->b->offsets[s + 1] - e->b->offsets[s];
+}
+
+/* The IDs of its rows at level l. */
+static const int32_t *whole_ids(const struct lg_evaluator *e, int s, int l)
+{
+    if (!shared_rows(e, s)) return e->b->ids[l] + e->b->offsets[s];
+    return (const int32_t *)e->whole[l].data + ((const size_t *)e->ids_at.data)[s];
+}
 
 lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
 {
@@ -69,10 +89,11 @@ lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
 void lg_evaluator_free(lg_evaluator *e)
 {
     if (!e) return;
-    struct lg__block *all[] = {&e->chunks, &e->rows,   &e->targets, &e->at,   &e->x,
-                               &e->kv,     &e->packed, &e->logits,  &e->loss, &e->block_at};
+    struct lg__block *all[] = {&e->chunks, &e->rows,   &e->targets, &e->at,       &e->x,     &e->kv,
+                               &e->packed, &e->logits, &e->loss,    &e->block_at, &e->ids_at};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) lg__block_free(all[i]);
     for (int l = 0; l < LG_LEVELS; l++) {
+        lg__block_free(&e->whole[l]);
         struct level *v = &e->level[l];
         struct lg__block *own[] = {&v->targets, &v->id_logits, &v->key,
                                    &v->wanted,  &v->found,     &v->cost};
@@ -100,7 +121,7 @@ static void cut(struct lg_evaluator *e)
     for (int s = 0; s < b->sequences; s++) {
         int start = b->offsets[s], end = b->offsets[s + 1];
         struct chunk *open = e->chunk_count ? &c[e->chunk_count - 1] : NULL;
-        for (int t = start; t < end; t++) at[t] = t - start;
+        for (int t = start; t < end; t++) at[t] = shared_rows(e, s) + t - start;
         if (open && end - open->r0 <= CHUNK_ROWS) {
             open->r1 = end;
             continue;
@@ -127,6 +148,31 @@ static void cut(struct lg_evaluator *e)
     }
 }
 
+/* Puts the IDs of the rows that a sequence shares before its own. */
+static int gather_ids(struct lg_evaluator *e, lg_error *err)
+{
+    const lg_batch *b = e->b;
+    size_t all = 0, i4 = sizeof(int32_t);
+    int code = lg__block_grow(&e->ids_at, (size_t)b->sequences * sizeof all, 0, "IDs", err);
+    if (code) return code;
+    for (int s = 0; s < b->sequences; s++) {
+        ((size_t *)e->ids_at.data)[s] = all;
+        all += shared_rows(e, s) ? (size_t)whole_rows(e, s) : 0;
+    }
+    for (int l = 0; l < b->levels; l++) {
+        if ((code = lg__block_grow(&e->whole[l], all * i4, 0, "IDs", err))) return code;
+        for (int s = 0; s < b->sequences; s++) {
+            int32_t *to = (int32_t *)e->whole[l].data + ((size_t *)e->ids_at.data)[s];
+            size_t before = (size_t)shared_rows(e, s);
+            if (!before) continue;
+            memcpy(to, b->ids[l], before * i4);
+            memcpy(to + before, b->ids[l] + b->offsets[s],
+                   ((size_t)whole_rows(e, s) - before) * i4);
+        }
+    }
+    return 0;
+}
+
 static int reserve_places(struct lg_evaluator *e, lg_error *err)
 {
     const lg_batch *b = e->b;
@@ -141,7 +187,7 @@ static int reserve_places(struct lg_evaluator *e, lg_error *err)
     }
     for (int s = 0; s < b->sequences; s++) {
         code = lg__places_reset((struct lg__places *)e->places.data + s, b->levels,
-                                b->offsets[s + 1] - b->offsets[s], err);
+                                whole_rows(e, s), err);
         if (code) return code;
     }
     return 0;
@@ -151,9 +197,10 @@ static void fill_places(void *context, int s, int thread)
 {
     struct lg_evaluator *e = context;
     struct lg__places *x = (struct lg__places *)e->places.data + s;
+    const int32_t *ids[LG_LEVELS] = {0};
     (void)thread;
-    for (int t = e->b->offsets[s]; t < e->b->offsets[s + 1]; t++)
-        lg__places_add(x, lg__ids(e->b), t);
+    for (int l = 0; l < e->b->levels; l++) ids[l] = whole_ids(e, s, l);
+    for (int t = 0; t < whole_rows(e, s); t++) lg__places_add(x, ids, t);
 }
 
 /* ---- A chunk's arrays ------------------------------------------------------------------------ */
@@ -198,9 +245,9 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
     int code, longest = 0, most = 0, window = m->config.span == LG_SPAN_WINDOW;
     int *first = e->block_at.data, blocks = 0;
     for (int s = 0; s < b->sequences; s++) {
-        int n = b->offsets[s + 1] - b->offsets[s];
+        int n = whole_rows(e, s);
         first[s] = blocks;
-        blocks += (n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
+        blocks += (n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK - shared_rows(e, s) / LG__KEY_BLOCK;
         longest = n > longest ? n : longest;
         if (!window) continue;
         int seen = lg__places_most((struct lg__places *)e->places.data + s, &m->config, 0);
@@ -209,14 +256,16 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
     first[b->sequences] = blocks;
     struct lg__acts a;
     float *ignored;
-    size_t own = carve(e, &a, &ignored, &ignored, &ignored, NULL, CHUNK_ROWS) +
-                 lg__attention_scratch(m, longest, most, 0) + (size_t)longest;
+    size_t rest = lg__attention_scratch(m, longest, most, 0) + (size_t)longest;
+    size_t head = e->losses ? HEAD_ROWS * (size_t)m->config.vocab : 0;
+    size_t kept = e->losses ? 0 : (size_t)e->wanted * (size_t)m->config.vocab;
+    size_t own =
+        carve(e, &a, &ignored, &ignored, &ignored, NULL, CHUNK_ROWS) + (head > rest ? head : rest);
     if ((code = lg__block_grow(&e->x, T * C * f, 0, "the stream", err)) ||
         (code = lg__block_grow(&e->kv, 2 * T * C * f, 0, "keys and values", err)) ||
         (code = lg__block_grow(&e->packed, window ? 0 : (size_t)blocks * lg__keys_block_size(m) * f,
                                0, "packed keys", err)) ||
-        (code = lg__block_grow(&e->logits, (size_t)e->wanted * (size_t)m->config.vocab * f, 0,
-                               "logits", err)) ||
+        (code = lg__block_grow(&e->logits, kept * f, 0, "logits", err)) ||
         (code = lg__block_grow(&e->loss, (size_t)e->wanted * f, 0, "losses", err)) ||
         (code = lg__turns_reserve(m, &e->turns, lg__ids(b), b->rows, err)))
         return code;
@@ -253,18 +302,18 @@ static void run_keys(void *context, int i, int thread)
     if (a.cos) lg__turns_rows(m, &e->turns, cos, sin, lg__ids(e->b), c->r0, a.M);
     lg__layer_keys(m, &m->layers[e->layer], &a);
     for (int l = 0; e->layer == m->config.layers - 1 && l < m->config.levels; l++)
-        if (m->config.pointer[l])
+        if (m->config.pointer[l] && !e->losses)
             lg__linear_forward(m, &m->pointer[l].key,
                                (float *)e->level[l].key.data + (size_t)c->r0 * C, a.h1, a.M, 0);
 }
 
-/* Key blocks of all sequences, counted through. */
+/* Key blocks of all sequences, counted through. A block that begins among the rows that a sequence
+ * shares is put together first; those before it are sequence 0's. */
 static void run_pack(void *context, int i, int thread)
 {
     struct lg_evaluator *e = context;
     const int *first = e->block_at.data;
     int low = 0, high = e->b->sequences - 1;
-    (void)thread;
     while (low < high) {
         int middle = (low + high + 1) / 2;
         if (first[middle] <= i)
@@ -272,10 +321,19 @@ static void run_pack(void *context, int i, int thread)
         else
             high = middle - 1;
     }
-    int start = e->b->offsets[low];
-    lg__keys_pack(e->m, (float *)e->packed.data + (size_t)first[low] * lg__keys_block_size(e->m),
-                  (float *)e->kv.data + 2 * (size_t)start * (size_t)e->m->config.width,
-                  i - first[low], e->b->offsets[low + 1] - start);
+    size_t wide = 2 * (size_t)e->m->config.width;
+    int shared = shared_rows(e, low), start = e->b->offsets[low];
+    int at = (shared / LG__KEY_BLOCK + i - first[low]) * LG__KEY_BLOCK; /* its first key */
+    int left = whole_rows(e, low) - at, n = left < LG__KEY_BLOCK ? left : LG__KEY_BLOCK;
+    float *all = e->kv.data, *kv = e->scratch[thread].data;
+    if (at < shared) {
+        size_t before = (size_t)(shared - at) * wide;
+        memcpy(kv, all + (size_t)at * wide, before * sizeof *kv);
+        memcpy(kv + before, all + (size_t)start * wide, ((size_t)n * wide - before) * sizeof *kv);
+    } else {
+        kv = all + (size_t)(start + at - shared) * wide;
+    }
+    lg__keys_pack(e->m, (float *)e->packed.data + (size_t)i * lg__keys_block_size(e->m), kv, 0, n);
 }
 
 /* Attention of n queries, rows row[0..n-1] of the batch in rising order. */
@@ -290,11 +348,13 @@ static void attend(const struct lg_evaluator *e, const struct lg__acts *a, int s
         int end = b->offsets[s + 1], first = i;
         for (; i < n && row[i] < end; i++) place[i] = ((int *)e->at.data)[row[i]];
         if (first == i) continue;
-        struct lg__keys keys = {
-            .kv = (float *)e->kv.data + 2 * (size_t)b->offsets[s] * C,
-            .n = end - b->offsets[s],
-        };
-        for (int l = 0; l < b->levels; l++) keys.ids[l] = b->ids[l] + b->offsets[s];
+        int shared = shared_rows(e, s), base = shared ? 0 : b->offsets[s];
+        struct lg__keys keys = {.kv = (float *)e->kv.data + 2 * (size_t)base * C,
+                                .n = whole_rows(e, s),
+                                .before = shared ? e->packed.data : NULL,
+                                .shared = shared,
+                                .gap = b->offsets[s] - shared};
+        for (int l = 0; l < b->levels; l++) keys.ids[l] = whole_ids(e, s, l);
         if (m->config.span == LG_SPAN_WINDOW)
             keys.places = (struct lg__places *)e->places.data + s;
         else
@@ -324,6 +384,19 @@ static void point(const struct lg_evaluator *e, int l, const struct chunk *c, co
         lg__pointer_scores(m, &m->pointer[l], scores, q + (size_t)i * C, &k, lg__carried(ids, at));
         *found = lg__pointer_best(scores, &k);
         ((double *)v->cost.data)[w] = lg__pointer_loss(scores, &k, wanted, 1, 0);
+    }
+}
+
+/* The losses of the chunk's final rows, a few at a time. */
+static void chunk_losses(const struct lg_evaluator *e, const struct chunk *c, const float *final,
+                         float *logits)
+{
+    const struct lg_model *m = e->m;
+    for (int i = 0; i < c->count; i += HEAD_ROWS) {
+        int n = c->count - i < HEAD_ROWS ? c->count - i : HEAD_ROWS, at = c->wanted + i;
+        lg__linear_forward(m, &m->head, logits, final + (size_t)i * (size_t)m->config.width, n, 0);
+        m->k->cross_entropy((float *)e->loss.data + at, NULL, logits,
+                            (const int32_t *)e->targets.data + at, 1.0f, n, m->config.vocab);
     }
 }
 
@@ -361,6 +434,10 @@ static void run_rest(void *context, int i, int thread)
         return;
     }
     lg__norm_forward(m, m->final_norm, a.h2, a.mean2, a.rstd2, a.out, n);
+    if (e->losses) {
+        chunk_losses(e, c, a.h2, rest);
+        return;
+    }
     size_t from = (size_t)c->wanted;
     lg__linear_forward(m, &m->head, (float *)e->logits.data + from * (size_t)m->config.vocab, a.h2,
                        n, 0);
@@ -416,19 +493,24 @@ static void level_losses(struct lg_evaluator *e, int l, lg_eval_result *r)
     if (n) r->id_loss += sum / n;
 }
 
-int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_error *err)
+/* All layers and the heads. */
+static int run(struct lg_evaluator *e, const lg_batch *b, const int *shared, int losses,
+               lg_error *err)
 {
     const struct lg_model *m = e->m;
     size_t T = (size_t)b->rows, i4 = sizeof(int32_t);
     int code, window = m->config.span == LG_SPAN_WINDOW;
     if ((code = lg__check_batch(m, b, err))) return code;
     e->b = b;
+    e->shared = shared;
+    e->losses = losses;
     size_t most_chunks = (size_t)b->sequences + T / CHUNK_ROWS + 1;
     if ((code = lg__block_grow(&e->chunks, most_chunks * sizeof(struct chunk), 0, "chunks", err)) ||
         (code = lg__block_grow(&e->rows, T * i4, 0, "rows", err)) ||
         (code = lg__block_grow(&e->targets, T * i4, 0, "targets", err)) ||
         (code = lg__block_grow(&e->at, T * i4, 0, "places", err)) ||
-        (code = lg__block_grow(&e->block_at, ((size_t)b->sequences + 1) * i4, 0, "blocks", err)))
+        (code = lg__block_grow(&e->block_at, ((size_t)b->sequences + 1) * i4, 0, "blocks", err)) ||
+        (shared && (code = gather_ids(e, err))))
         return code;
     for (int l = 0; l < b->levels; l++)
         if ((code = lg__block_grow(&e->level[l].targets, T * i4, 0, "targets", err)) ||
@@ -445,12 +527,35 @@ int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_e
         if (!window) lg__pool_run(e->pool, ((int *)e->block_at.data)[b->sequences], run_pack, e);
         lg__pool_run(e->pool, e->chunk_count, run_rest, e);
     }
+    return 0;
+}
+
+int lg_evaluator_run(lg_evaluator *e, const lg_batch *b, lg_eval_result *r, lg_error *err)
+{
+    int code = run(e, b, NULL, 0, err);
+    if (code) return code;
     *r = (lg_eval_result){
         .rows = e->wanted,
         .row = e->rows.data,
         .logits = e->logits.data,
     };
-    r->loss = mean_loss(e, r->logits, e->targets.data, m->config.vocab, &r->targets, &r->right);
+    r->loss = mean_loss(e, r->logits, e->targets.data, e->m->config.vocab, &r->targets, &r->right);
     for (int l = 0; l < b->levels; l++) level_losses(e, l, r);
     return 0;
+}
+
+int lg_evaluator_losses(lg_evaluator *e, const lg_batch *b, const int *shared, lg_eval_losses *r,
+                        lg_error *err)
+{
+    for (int s = 0; shared && s < b->sequences; s++) {
+        int most = s ? b->offsets[1] : 0;
+        if (shared[s] < 0 || shared[s] > most)
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "sequence %d is said to share %d tokens with sequence 0; it can share "
+                            "0 to %d",
+                            s, shared[s], most);
+    }
+    int code = run(e, b, shared, 1, err);
+    if (!code) *r = (lg_eval_losses){e->wanted, e->rows.data, e->loss.data};
+    return code;
 }

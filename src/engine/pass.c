@@ -354,6 +354,8 @@ static void backward(struct run *r)
         lg__layer_keys_backward(m, &m->layers[l], a, b, dx, a->xq != a->x ? r->row : NULL);
         b->d = dx;
     }
+    if (r->p->inputs)
+        memcpy(r->p->inputs + (size_t)r->r0 * C, b->d, (size_t)r->s->rows * C * sizeof *b->d);
     m->k->embed_backward(b->grad + m->tensors[0].offset, b->d, r->b->tokens + r->r0, r->s->rows,
                          m->config.width);
     if (!m->encoding->input_backward) return;

@@ -32,6 +32,8 @@ struct lg__pass {
     struct lg__block arena;    /* floats, carved anew for each shard */
     struct lg__places *places; /* one a sequence of a shard, span window */
     int room;                  /* of them */
+    float *inputs;             /* [rows of the batch, C] where the gradient of what enters the first
+                                  layer goes; NULL: nowhere */
 };
 
 struct lg__shard lg__shard_make(const lg_batch *b, int first, int count);

@@ -351,6 +351,16 @@ int lg_trainer_gradients(lg_trainer *t, const lg_batch *b, lg_train_result *r, l
     return compute(t, b, r ? r : &own, err);
 }
 
+int lg_trainer_inputs(lg_trainer *t, const lg_batch *b, float *inputs, lg_error *err)
+{
+    lg_train_result r;
+    memset(inputs, 0, (size_t)b->rows * (size_t)t->m->config.width * sizeof *inputs);
+    for (int i = 0; i < lg__pool_threads(t->pool); i++) t->passes[i].inputs = inputs;
+    int e = compute(t, b, &r, err);
+    for (int i = 0; i < lg__pool_threads(t->pool); i++) t->passes[i].inputs = NULL;
+    return e;
+}
+
 int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err)
 {
     lg_train_result own;

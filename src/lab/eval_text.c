@@ -2,7 +2,6 @@
  * tokens, read once, so that the prediction at position p has seen all p tokens before it. Sliding:
  * each prediction has seen the last `context` of them alone, as if the text began there. Documents
  * are the unit: a mean over them, and an interval of that mean. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +10,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "lab/bench.h"
-#include "lab/run.h"
+#include "lab/held.h"
 #include "lab/store.h"
 #include "lab/texts.h"
 #include "tasks/tasks.h"
 
-enum { STREAM_DOCUMENTS = 201, STREAM_PLACES };
+enum { STREAM_PLACES = 202 };
 enum { PLACES = 16 };                           /* of a bin past the context: sliding predictions */
 enum { MOST_BINS = 64, MOST_LOGITS = 1 << 26 }; /* numbers that one pass may give */
 
@@ -37,14 +36,11 @@ struct measuring {
     struct lg__run *run;
     lg_store *store; /* or NULL */
     int64_t number;  /* of the run in it */
-    const lg_corpus *corpus;
-    lg_corpus *own; /* opened here: other texts than the run's */
-    lg_corpus_side side;
+    struct lg__held held;
     lg_evaluator *evaluator;
     lg_batch batch;
     lg_example example;
-    struct lg__block documents; /* int64_t: those that are looked at */
-    struct lg__block losses;    /* double [length + 1]: of one document, by position */
+    struct lg__block losses; /* double [length + 1]: of one document, by position */
     struct bin bin[MOST_BINS];
     int bins, context, most; /* most: documents */
     lg_text_row like;        /* what the rows have in common; but for the length */
@@ -172,7 +168,7 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
     int32_t *tokens = malloc(((size_t)length + 1) * sizeof *tokens);
     double *loss = m->losses.data;
     lg_rng r;
-    int e = tokens ? lg_corpus_read(m->corpus, document, 0, length + 1, tokens, err)
+    int e = tokens ? lg_corpus_read(m->held.corpus, document, 0, length + 1, tokens, err)
                    : lg__fail(err, LG_ERROR_MEMORY, "no memory for a document; end other programs");
     if (!e) e = truncated(m, tokens, length, loss, err);
     lg_rng_init(&r, (uint64_t)m->run->config.seed, STREAM_PLACES, (uint64_t)document);
@@ -191,34 +187,8 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
     return e;
 }
 
-/* Those that have length + 1 tokens, in a random order of which the first are taken. */
-static int choose_documents(struct measuring *m, int length, int *chosen, int64_t *there,
-                            lg_error *err)
-{
-    int64_t all = lg_corpus_documents(m->corpus, m->side);
-    int e = lg__block_grow(&m->documents, ((size_t)all + 1) * sizeof(int64_t), 0, "documents", err);
-    int64_t *d = m->documents.data;
-    lg_rng r;
-    if (e) return e;
-    *there = 0;
-    for (int64_t i = 0; i < all; i++) {
-        int64_t document = lg_corpus_document(m->corpus, m->side, i);
-        if (lg_corpus_length(m->corpus, document) > length) d[(*there)++] = document;
-    }
-    *chosen = (int)(*there < m->most ? *there : m->most);
-    lg_rng_init(&r, (uint64_t)m->run->config.seed, STREAM_DOCUMENTS, 0);
-    for (int64_t i = 0; i < *chosen; i++) {
-        int64_t left = *there - i < INT32_MAX ? *there - i : INT32_MAX;
-        int64_t j = i + (int64_t)lg_rng_below(&r, (uint32_t)left), was = d[i];
-        d[i] = d[j];
-        d[j] = was;
-    }
-    return 0;
-}
-
 /* Into the store, then to whoever asked. */
-static int put_rows(struct measuring *m, int length, int documents, int64_t there, double seconds,
-                    lg_error *err)
+static int put_rows(struct measuring *m, int length, double seconds, lg_error *err)
 {
     lg_text_row rows[MOST_BINS];
     for (int i = 0; i < m->bins; i++) {
@@ -228,8 +198,8 @@ static int put_rows(struct measuring *m, int length, int documents, int64_t ther
         row->length = length;
         row->low = b->low;
         row->high = b->high;
-        row->documents = documents;
-        row->there = there;
+        row->documents = m->held.count;
+        row->there = m->held.there;
         row->truncated = result_of(&b->truncated);
         row->sliding = result_of(&b->sliding);
         row->excess = result_of(&b->excess);
@@ -249,54 +219,25 @@ static void tell_kept(void *context, const lg_text_row *r)
 
 static int one_length(struct measuring *m, int length, lg_error *err)
 {
-    int documents, before = m->told, e = 0;
-    int64_t there;
+    int before = m->told, e = 0;
     double since = lg__now();
     m->like.length = length;
     if (m->store && !m->o->again)
         e = lg__store_get_losses(m->store, m->number, &m->like, m->most, tell_kept, m, err);
     if (e || m->told > before) return e;
-    e = choose_documents(m, length, &documents, &there, err);
+    e = lg__held_choose(&m->held, m->run, length, m->most, err);
     if (!e) e = lg__block_grow(&m->losses, ((size_t)length + 1) * sizeof(double), 0, "losses", err);
-    if (e || !documents) return e;
+    if (e || !m->held.count) return e;
     set_bins(m, length);
-    for (int i = 0; i < documents && !e; i++) {
+    for (int i = 0; i < m->held.count && !e; i++) {
         if (m->o->stop && *m->o->stop) return 0;
-        e = one_document(m, ((const int64_t *)m->documents.data)[i], length, err);
+        e = one_document(m, lg__held_at(&m->held, i), length, err);
     }
     m->told++;
-    return e ? e : put_rows(m, length, documents, there, lg__now() - since, err);
+    return e ? e : put_rows(m, length, lg__now() - since, err);
 }
 
 /* ---- The call --------------------------------------------------------------------------------- */
-
-/* Other texts: all of their documents. */
-static int open_texts(struct measuring *m, lg_error *err)
-{
-    const lg_text_eval_options *o = m->o;
-    char file[PATH_MAX];
-    m->corpus = lg__text_corpus(m->run->task);
-    m->side = LG_CORPUS_TEST;
-    if (!o->texts) {
-        if (m->corpus) return 0;
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s has no texts to be evaluated on%s%.300s; name "
-                        "some (--text)",
-                        o->folder, *m->run->texts ? ": " : "", m->run->texts);
-    }
-    const char *field = o->field ? o->field : "text";
-    lg_tokenizer *t = lg__text_tokenizer(m->run->task);
-    lg_corpus_options c = {.field = field, .cache = file};
-    int e = lg__text_cache(file, sizeof file, t, o->texts, field, err);
-    const char **paths = e ? NULL : lg__text_paths(o->texts, &c.path_count);
-    if (e) return e;
-    if (!paths) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the names of texts");
-    c.paths = paths;
-    m->corpus = m->own = lg_corpus_open(&c, t, err);
-    m->side = LG_CORPUS_ALL;
-    free(paths);
-    return m->own ? 0 : err->code;
-}
 
 static void set_like(struct measuring *m)
 {
@@ -308,7 +249,7 @@ static void set_like(struct measuring *m)
     like->trained_length = c->length[1];
     snprintf(like->texts, sizeof like->texts, "%s", m->o->texts ? m->o->texts : "");
     snprintf(like->data, sizeof like->data, "%016llx",
-             (unsigned long long)lg_corpus_checksum(m->corpus));
+             (unsigned long long)lg_corpus_checksum(m->held.corpus));
 }
 
 static int measure(struct measuring *m, lg_error *err)
@@ -332,7 +273,7 @@ static int measure(struct measuring *m, lg_error *err)
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s: of %lld held-out documents none has %d tokens and one more; take shorter "
                     "--lengths, longer texts (--text), or a larger share task.test",
-                    m->o->folder, (long long)lg_corpus_documents(m->corpus, m->side), lengths[0]);
+                    m->o->folder, (long long)lg_corpus_documents(m->held.corpus, m->held.side), lengths[0]);
 }
 
 int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
@@ -346,19 +287,18 @@ int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s
     m->number = number;
     lg_batch_init(&m->batch);
     lg_example_init(&m->example);
-    int e = open_texts(m, err);
-    if (!e && m->own && warning && lg_corpus_note(m->own))
-        lg__fail(warning, 0, "%s", lg_corpus_note(m->own));
+    int e = lg__held_open(&m->held, r, o->folder, o->texts, o->field, err);
+    if (!e && m->held.own && warning && lg_corpus_note(m->held.own))
+        lg__fail(warning, 0, "%s", lg_corpus_note(m->held.own));
     if (!e) e = measure(m, err);
     if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC) { /* as it is trained */
         int back = lg_model_set_length(r->model, r->model_config.rope_length, e ? NULL : err);
         if (!e) e = back;
     }
     lg_evaluator_free(m->evaluator);
-    lg_corpus_free(m->own);
+    lg__held_close(&m->held);
     lg_batch_clear(&m->batch);
     lg_example_clear(&m->example);
-    lg__block_free(&m->documents);
     lg__block_free(&m->losses);
     free(m);
     return e;

@@ -1,4 +1,4 @@
-/* store.c: runs, metrics and cells in one SQLite file. WAL mode, so that one process writes while
+/* store.c: runs, metrics, cells and probes in one SQLite file. WAL mode, so that one process writes while
  * others read; every write is one transaction that is synced before the call returns. */
 #include "lab/store.h"
 
@@ -58,6 +58,7 @@ static const char *const scripts[] = {
     "ALTER TABLE runs ADD COLUMN kernels TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE runs ADD COLUMN seconds REAL NOT NULL DEFAULT 0;",
     lg__store_losses_schema,
+    lg__store_probes_schema,
 };
 enum { VERSION = sizeof scripts / sizeof *scripts };
 
@@ -459,7 +460,8 @@ int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, 
 {
     static const char *const forget[] = {"DELETE FROM metrics WHERE run = ? AND step > ?",
                                          "DELETE FROM evals WHERE run = ? AND step > ?",
-                                         "DELETE FROM losses WHERE run = ? AND step > ?"};
+                                         "DELETE FROM losses WHERE run = ? AND step > ?",
+                                         "DELETE FROM probes WHERE run = ? AND step > ?"};
     int e = lg__store_begin(s, err);
     if (e) return e;
     for (size_t i = 0; i < sizeof forget / sizeof *forget && !e; i++)

@@ -37,6 +37,10 @@ int lg__store_add_losses(lg_store *s, int64_t number, const lg_text_row *rows, i
 int lg__store_get_losses(lg_store *s, int64_t number, const lg_text_row *like, int documents,
                          lg_text_told *each, void *context, lg_error *err);
 
+/* The bins of a probe; of `p` everything but the bin. */
+int lg__store_add_probe(lg_store *s, int64_t number, const lg_store_probe *p,
+                        const lg_probe_bin *bins, int count, lg_error *err);
+
 /* For tests: the process is killed (SIGKILL) before the n-th commit from now, 0 is the next. n < 0:
  * it is not. */
 void lg__store_kill_at(int n);

@@ -58,11 +58,6 @@ int lg__store_add_losses(lg_store *s, int64_t number, const lg_text_row *rows, i
     " truncated_low, truncated_high, sliding, sliding_low, sliding_high, excess, excess_low,"      \
     " excess_high, r.least, r.length FROM losses AS o JOIN runs AS r ON r.number = o.run"
 
-static lg_text_mean read_mean(lg__rows *q, int i)
-{
-    return (lg_text_mean){lg__store_real(q, i), lg__store_real(q, i + 1), lg__store_real(q, i + 2)};
-}
-
 static lg_text_row read_row(lg__rows *q)
 {
     lg_text_row r = {.step = lg__store_int(q, 0),
@@ -72,9 +67,9 @@ static lg_text_row read_row(lg__rows *q)
                      .there = lg__store_int(q, 6),
                      .low = (int)lg__store_int(q, 7),
                      .high = (int)lg__store_int(q, 8),
-                     .truncated = read_mean(q, 9),
-                     .sliding = read_mean(q, 12),
-                     .excess = read_mean(q, 15),
+                     .truncated = lg__store_mean(q, 9),
+                     .sliding = lg__store_mean(q, 12),
+                     .excess = lg__store_mean(q, 15),
                      .trained_least = (int)lg__store_int(q, 18),
                      .trained_length = (int)lg__store_int(q, 19),
                      .kept = 1};

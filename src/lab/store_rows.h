@@ -23,6 +23,11 @@ int64_t lg__store_int(lg__rows *q, int i);
 double lg__store_real(lg__rows *q, int i);
 const char *lg__store_text(lg__rows *q, int i);
 void lg__store_close_rows(lg__rows *q);
+/* Three columns from the i-th on: a mean and its interval. */
+static inline lg_text_mean lg__store_mean(lg__rows *q, int i)
+{
+    return (lg_text_mean){lg__store_real(q, i), lg__store_real(q, i + 1), lg__store_real(q, i + 2)};
+}
 
 const char *lg__store_file(const lg_store *s);
 double lg__store_now(void);
@@ -31,5 +36,6 @@ const char *lg__store_machine(char line[200]);
 
 /* The scripts of tables that have a file of their own. */
 extern const char lg__store_losses_schema[]; /* store_losses.c */
+extern const char lg__store_probes_schema[]; /* store_probes.c */
 
 #endif

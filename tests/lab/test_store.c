@@ -611,7 +611,7 @@ static void a_store_of_version_1_is_brought_up(void **state)
     must(add_steps(s, 7, 2, 3, 0, &err), &err);
     must(lg__store_kernels(s, 7, "avx2-1+c-1", &err), &err);
     lg_store_close(s);
-    assert_string_equal(ask_sql(file, "SELECT max(version) FROM schema_version"), "3");
+    assert_string_equal(ask_sql(file, "SELECT max(version) FROM schema_version"), "4");
     assert_string_equal(ask_sql(file, "SELECT count(*) FROM metrics"), "3");
     assert_string_equal(ask_sql(file, "SELECT kernels || ' ' || seconds FROM runs"),
                         "avx2-1+c-1 0.5");

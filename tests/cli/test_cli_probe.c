@@ -1,0 +1,131 @@
+/* test_cli_probe.c: `lengthen probe` as a user has it: the table, JSON, the folder of --out, and what
+ * is refused. Without it a page could hold what a browser would fetch, or a column be lost. */
+#include "running.h"
+
+#define BOTH "2>&1"
+#define STDOUT "2>/dev/null"
+#define SMALL "--threads 1 --store s.db"
+
+static int run(const char *arguments, const char *after)
+{
+    return run_program("LENGTHEN_CACHE=cache", arguments, after);
+}
+
+static int make_runs(void **state)
+{
+    (void)state;
+    if (new_home()) return -1;
+    FILE *f = fopen(in_home("corpus.txt"), "w");
+    if (!f) return -1;
+    for (int d = 0; d < 30; d++) {
+        if (d) fputs("<|endoftext|>\n", f);
+        for (int i = 0; i < 20; i++) fprintf(f, "<line> %d of \"text\" & %d\n", i, d);
+    }
+    fclose(f);
+    write_file("c.yaml", "task: {name: text, text: [corpus.txt], test: 0.3}\n"
+                         "model: {layers: 1, width: 16, heads: 2}\n"
+                         "train: {steps: 40, batch: 4, length: [48, 48], lr: 1e-2}\n");
+    write_file("p.yaml", "task: {name: parity}\nmodel: {layers: 1, width: 16, heads: 2}\n"
+                         "train: {steps: 4, batch: 4, length: [3, 8]}\n");
+    return run("train c.yaml --out long " SMALL, BOTH) ||
+           run("train c.yaml --set 'train.length=[16, 16]' --set seed=2 --out short " SMALL,
+               BOTH) ||
+           run("train p.yaml --out p " SMALL, BOTH);
+}
+
+static void read_back(const char *name)
+{
+    FILE *f = fopen(in_home(name), "r");
+    assert_non_null(f);
+    size_t n = fread(out, 1, sizeof out - 1, f);
+    out[n] = '\0';
+    fclose(f);
+}
+
+static void a_run_is_held_against_another(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("probe long --against short --documents 4 --least 0.1 --out results/probe " SMALL,
+            BOTH),
+        0);
+    prints("128 predictions of 4 texts, length 48, past the first 16 tokens");
+    prints("k*     predictions");
+    prints("\nnone ");
+    prints("\n33+ ");
+    prints("redictions with small k*"); /* the sentence */
+    read_back("results/probe/predictions.csv");
+    assert_int_equal(count("\n"), 129);
+    prints("document,position,token,word,loss,loss_0,depends,k,sources,curve,against,against_short,"
+           "excess");
+    read_back("results/probe/passage.html");
+    assert_int_equal(count("<span id=\"t"), 49);
+    prints(">&#60;</span>");            /* no tag is made of the text */
+    assert_int_equal(count("http"), 0); /* nothing is fetched */
+    assert_int_equal(count("src="), 0);
+    if (system("command -v gnuplot >/dev/null") != 0) return;
+    assert_true(there("results/probe/kstar.svg"));
+    assert_true(there("results/probe/position.svg"));
+    assert_true(there("results/probe/excess.svg"));
+}
+
+static void json_is_an_object_a_line(void **state)
+{
+    (void)state;
+    assert_int_equal(run("probe long --documents 3 --predictions 30 --json " SMALL, STDOUT), 0);
+    assert_int_equal(count("\n"), 9);
+    assert_int_equal(count("\"excess\":null"), 8);
+    prints("{\"k\":\"3-4\",\"low\":3,\"high\":4,");
+    prints("{\"summary\":true,\"step\":40,\"against_step\":0,\"length\":48,\"context\":0,"
+           "\"documents\":3,\"predictions\":30,");
+    assert_int_equal(
+        run("probe long --documents 2 --predictions 4 --method gradient --json " SMALL, STDOUT), 0);
+    prints("\"predictions\":4,");
+}
+
+static void other_tasks_are_probed_on_their_examples(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("probe p --length 6 --documents 10 --keep-last 1 --drop-first " SMALL, BOTH), 0);
+    prints("10 texts, length 6");
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *why;
+    } row[] = {
+        {"", "which run?"},
+        {"long short", "one run at a time"},
+        {"none", "is no run"},
+        {"long --against long", "the run that is probed itself"},
+        {"short --against long", "nothing of 16 lies past"},
+        {"long --against p", "is a run of task parity"},
+        {"p --against short", "only runs of the task text"},
+        {"p --text corpus.txt", "is not probed on texts"},
+        {"long --method best", "take loo or gradient"},
+        {"long --epsilon 0", "above 0"},
+        {"long --length 0", "a number from 1"},
+        {"long --length 900", "none has 900 tokens"},
+        {"long --out c.yaml", "which is no folder"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "probe %s " SMALL, row[i].arguments);
+        assert_int_equal(run(arguments, BOTH), 2);
+        prints(row[i].why);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_is_held_against_another),
+        cmocka_unit_test(json_is_an_object_a_line),
+        cmocka_unit_test(other_tasks_are_probed_on_their_examples),
+        cmocka_unit_test(what_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_runs, remove_home);
+}

@@ -1,0 +1,495 @@
+/* test_probe_run.c: the probe of every prediction: leaving out against plain loops over whole texts,
+ * k* against its definition, a model that ignores its context, texts and a run that is held against
+ * another, the store, and what is refused. Without it a place could be off by one, or a token count
+ * as left out that was read. */
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lab/home.h"
+#include "lab/influence.h"
+#include "lab/run.h"
+#include "lab/training.h"
+
+enum { N = 40, VOCAB = 11, MOST_K = 3 };
+
+/* ---- One text ------------------------------------------------------------------------------- */
+
+/* Weights far from each other, so that every token matters. */
+static lg_model *model_of(lg_span span, int ignores)
+{
+    lg_error err;
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    lg_rng r;
+    c.vocab = VOCAB;
+    c.layers = 2;
+    c.width = 16;
+    c.heads = 2;
+    c.span = span;
+    c.window_lo[0] = -6;
+    lg_model *m = lg_model_new(&c, &err);
+    if (!m) fail_msg("%s", err.text);
+    lg_rng_init(&r, 3, 0, 0);
+    for (int i = 0; i < lg_model_param_count(m); i++) {
+        lg_param p = lg_model_param(m, i);
+        int out = strstr(p.name, "attn.out") != NULL;
+        for (int k = 0; k < p.rows * p.cols; k++)
+            p.data[k] = ignores && out ? 0 : p.data[k] + (float)(0.8 * lg_rng_normal(&r));
+    }
+    lg_model_touch(m);
+    return m;
+}
+
+struct text {
+    int32_t token[N], id[N];
+    unsigned char wanted[N];
+    struct lg__passage passage;
+};
+
+static void make_text(struct text *x)
+{
+    lg_rng r;
+    lg_rng_init(&r, 4, 0, 0);
+    for (int t = 0; t < N; t++) {
+        x->token[t] = (int32_t)lg_rng_below(&r, VOCAB);
+        x->id[t] = t + 2;
+        x->wanted[t] = t > 0 && lg_rng_below(&r, 3) > 0;
+    }
+    x->passage =
+        (struct lg__passage){.n = N, .tokens = x->token, .ids = {x->id}, .wanted = x->wanted};
+}
+
+/* The loss of the prediction of token `at` from those that are kept, by an evaluator of its own. */
+static double naive(const lg_model *m, const struct text *x, int at, const unsigned char *kept)
+{
+    int32_t token[N], id[N], target[N];
+    lg_error err;
+    lg_eval_result r;
+    lg_batch b;
+    int n = 0;
+    for (int t = 0; t < at; t++) {
+        if (!kept[t]) continue;
+        token[n] = x->token[t];
+        id[n] = x->id[t];
+        target[n++] = LG_NONE;
+    }
+    target[n - 1] = x->token[at];
+    lg_batch_init(&b);
+    must(lg_batch_add(&b, n, token, id, target, NULL, &err), &err);
+    lg_evaluator *e = lg_evaluator_new(m, 1, &err);
+    must(lg_evaluator_run(e, &b, &r, &err), &err);
+    double loss = r.loss;
+    lg_evaluator_free(e);
+    lg_batch_clear(&b);
+    return loss;
+}
+
+static lg_run_probe_options options(int keep_last, int keep_first)
+{
+    lg_run_probe_options o = lg_run_probe_options_default();
+    o.keep_last = keep_last;
+    o.keep_first = keep_first;
+    o.most_k = MOST_K;
+    o.threads = 2;
+    return o;
+}
+
+static int stays(const lg_run_probe_options *o, int t, int at)
+{
+    return t >= at - o->keep_last || (t == 0 && o->keep_first);
+}
+
+/* The least k with which the k first sources are enough. */
+static void check_k(const lg_model *m, const struct text *x, const lg_run_probe_options *o,
+                    const struct lg__need *need)
+{
+    unsigned char kept[N];
+    int found = MOST_K + 1;
+    for (int t = 0; t < N; t++) kept[t] = (unsigned char)stays(o, t, need->at);
+    double none = naive(m, x, need->at, kept);
+    assert_true(fabs(none - (double)need->loss_0) < 1e-5);
+    assert_int_equal(need->depends, none - (double)need->loss >= o->least);
+    for (int k = 1; k <= need->sources; k++) {
+        kept[need->source[k - 1]] = 1;
+        double loss = naive(m, x, need->at, kept);
+        if (k <= need->k) assert_true(fabs(loss - (double)need->curve[k]) < 1e-5);
+        if (found > k && loss <= (double)need->loss + o->epsilon) found = k;
+    }
+    assert_int_equal(need->k, need->depends ? found : 0);
+}
+
+static void leaving_out_is_what_plain_loops_find(void **state)
+{
+    (void)state;
+    static const int keep[][2] = {{4, 1}, {1, 0}, {1, 1}, {3, 0}};
+    struct text x;
+    int depend = 0, most = 0, predictions = 0;
+    make_text(&x);
+    for (int i = 0; i < 4; i++) {
+        lg_model *m = model_of(i == 3 ? LG_SPAN_WINDOW : LG_SPAN_FULL, 0);
+        lg_run_probe_options o = options(keep[i][0], keep[i][1]);
+        struct lg__influence f = {0};
+        lg_error err;
+        must(lg__influence_open(&f, m, &o, &err), &err);
+        must(lg__influence_run(&f, &x.passage, &err), &err);
+        const float *score = f.scores.data;
+        for (int n = 0, t = 1; t < N; t++) {
+            unsigned char kept[N];
+            if (!x.wanted[t]) continue;
+            const struct lg__need *need = &f.need[n];
+            assert_int_equal(need->at, t);
+            memset(kept, 1, sizeof kept);
+            double whole = naive(m, &x, t, kept), best = -INFINITY;
+            assert_true(fabs(whole - (double)need->loss) < 1e-5);
+            for (int j = 0; j < t; j++) {
+                double influence = 0;
+                if (!stays(&o, j, t)) {
+                    kept[j] = 0;
+                    influence = naive(m, &x, t, kept) - whole;
+                    kept[j] = 1;
+                    best = fmax(best, influence);
+                }
+                assert_true(fabs(influence - (double)score[n * N + j]) < 2e-5);
+            }
+            if (need->sources) assert_true(fabs(best - (double)need->influence[0]) < 2e-5);
+            check_k(m, &x, &o, need);
+            depend += need->depends;
+            most += need->k > MOST_K;
+            predictions++;
+            n++;
+        }
+        lg__influence_close(&f);
+        lg_model_free(m);
+    }
+    print_message("%d of %d depend, %d on more than %d tokens\n", depend, predictions, most,
+                  MOST_K);
+    assert_true(depend > 10 && most > 0 && depend - most > 5); /* each case was there */
+}
+
+static void a_model_that_ignores_its_context_needs_nothing(void **state)
+{
+    (void)state;
+    struct text x;
+    make_text(&x);
+    lg_model *m = model_of(LG_SPAN_FULL, 1);
+    for (int method = 0; method < 2; method++) {
+        lg_run_probe_options o = options(1, 0);
+        struct lg__influence f = {0};
+        lg_error err;
+        o.method = method ? LG_PROBE_GRADIENT : LG_PROBE_LOO;
+        must(lg__influence_open(&f, m, &o, &err), &err);
+        must(lg__influence_run(&f, &x.passage, &err), &err);
+        assert_true(f.count > 10);
+        for (int i = 0; i < f.count; i++) {
+            assert_int_equal(f.need[i].depends, 0);
+            assert_int_equal(f.need[i].k, 0);
+            for (int s = 0; s < f.need[i].sources; s++)
+                assert_true(fabs((double)f.need[i].influence[s]) == 0);
+        }
+        lg__influence_close(&f);
+    }
+    lg_model_free(m);
+}
+
+/* ---- Runs of texts -------------------------------------------------------------------------- */
+
+static const char *set(const char *key, const char *value)
+{
+    static char text[16][400];
+    static int next;
+    char *p = text[next++ % 16];
+    snprintf(p, sizeof text[0], "%s=%s", key, value);
+    return p;
+}
+
+/* Documents of 150 letters in which a word of three comes again and again. */
+static void write_corpus(void)
+{
+    FILE *f = fopen(in_home("a.txt"), "w");
+    assert_non_null(f);
+    for (int d = 0; d < 30; d++) {
+        lg_rng r;
+        lg_rng_init(&r, 9, 0, (uint64_t)d);
+        char word[3];
+        for (int i = 0; i < 3; i++) word[i] = "abcdefgh"[lg_rng_below(&r, 8)];
+        if (d) fputs("\n<|endoftext|>\n", f);
+        for (int i = 0; i < 30; i++)
+            fprintf(f, "%.3s%c%c", word, "xyz"[lg_rng_below(&r, 3)], "uvw"[lg_rng_below(&r, 3)]);
+    }
+    assert_int_equal(fclose(f), 0);
+}
+
+static void train_text(const char *name, const char *length, const char *seed, const char *vocab)
+{
+    const char *sets[] = {"task.name=text",  set("task.text", in_home("a.txt")),
+                          "task.test=0.4",   "positions.ids=plain",
+                          "model.layers=2",  "model.width=32",
+                          "model.heads=2",   "train.steps=60",
+                          "train.lr=5e-3",   "train.warmup=10",
+                          "train.batch=16",  set("train.length", length),
+                          set("seed", seed), set("task.vocab", vocab)};
+    lg_run_options o = {.sets = sets, .set_count = sizeof sets / sizeof *sets, .threads = 1};
+    lg_error err = {0};
+    int done;
+    o.folder = in_home(name);
+    must(lg_run_train(&o, &done, &err), &err);
+}
+
+static int prepare(void **state)
+{
+    if (make_home(state)) return -1;
+    setenv("LENGTHEN_CACHE", in_home("cache"), 1);
+    write_corpus();
+    train_text("long", "[64, 64]", "1", "0");
+    train_text("short", "[16, 16]", "2", "0");
+    return 0;
+}
+
+enum { LENGTH = 60, CONTEXT = 16, MOST_ROWS = 2000 };
+
+struct told {
+    lg_probe_row row[MOST_ROWS];
+    int rows, passages;
+    int32_t token[40][LENGTH + 1];
+    int at[MOST_ROWS]; /* the passage of each row */
+    double done;
+};
+
+static void told_passage(void *context, const lg_probe_passage *p)
+{
+    struct told *t = context;
+    assert_int_equal(p->n, LENGTH + 1);
+    assert_non_null(p->tokenizer);
+    memcpy(t->token[t->passages++], p->tokens, sizeof t->token[0]);
+}
+
+static void told_row(void *context, const lg_probe_row *r)
+{
+    struct told *t = context;
+    assert_true(t->rows < MOST_ROWS);
+    assert_int_equal(r->token, t->token[t->passages - 1][r->position]);
+    for (int i = 0; i < r->sources; i++)
+        assert_true(r->source[i] > 0 && r->source[i] < r->position - 4);
+    t->at[t->rows] = t->passages - 1;
+    t->row[t->rows++] = *r;
+}
+
+static void progress(void *context, double done)
+{
+    struct told *t = context;
+    assert_true(done > t->done && done <= 1);
+    t->done = done;
+}
+
+static lg_run_probe_options text_options(struct told *t)
+{
+    lg_run_probe_options o = lg_run_probe_options_default();
+    *t = (struct told){0};
+    o.folder = in_home("long");
+    o.against = in_home("short");
+    o.length = LENGTH;
+    o.documents = 5;
+    o.threads = 1;
+    o.passage = told_passage;
+    o.row = told_row;
+    o.progress = progress;
+    o.of = t;
+    return o;
+}
+
+/* The loss of the run on one prediction, from `from` on, by an evaluator of its own. */
+static double naive_text(const lg_model *m, const int32_t *token, int from, int at)
+{
+    lg_error err;
+    lg_eval_result r;
+    lg_batch b;
+    int32_t id[LENGTH], target[LENGTH];
+    for (int t = 0; t < at - from; t++) {
+        id[t] = t;
+        target[t] = t == at - from - 1 ? token[at] : LG_NONE;
+    }
+    lg_batch_init(&b);
+    must(lg_batch_add(&b, at - from, token + from, id, target, NULL, &err), &err);
+    lg_evaluator *e = lg_evaluator_new(m, 1, &err);
+    must(lg_evaluator_run(e, &b, &r, &err), &err);
+    double loss = r.loss;
+    lg_evaluator_free(e);
+    lg_batch_clear(&b);
+    return loss;
+}
+
+static void a_short_run_is_held_against_a_long_one(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    struct lg__run longer = {0}, shorter = {0};
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(s.context, CONTEXT);
+    assert_int_equal(s.documents, 5);
+    assert_int_equal(s.predictions, 5 * (LENGTH - CONTEXT));
+    assert_int_equal(t.rows, s.predictions);
+    must(lg__run_open_folder(&longer, o.folder, NULL, &err), &err);
+    must(lg__run_open_folder(&shorter, o.against, NULL, &err), &err);
+    int depend = 0, in_bins = 0;
+    for (int i = 0; i < t.rows; i++) {
+        const lg_probe_row *r = &t.row[i];
+        const int32_t *token = t.token[t.at[i]];
+        assert_in_range(r->position, CONTEXT + 1, LENGTH);
+        depend += r->depends;
+        if (i % 7) continue;
+        assert_true(fabs(r->loss - naive_text(longer.model, token, 0, r->position)) < 1e-4);
+        assert_true(fabs(r->against - naive_text(shorter.model, token, 0, r->position)) < 1e-4);
+        assert_true(fabs(r->against_short - naive_text(shorter.model, token, r->position - CONTEXT,
+                                                       r->position)) < 1e-4);
+    }
+    assert_int_equal(depend, s.dependent);
+    assert_true(depend > 0);
+    for (int i = 0; i < LG_PROBE_BINS; i++) in_bins += s.bin[i].predictions;
+    assert_int_equal(in_bins, s.predictions);
+    assert_int_equal(s.bin[0].predictions, s.predictions - depend);
+    lg__run_close(&longer);
+    lg__run_close(&shorter);
+}
+
+/* The mean and the interval of a bin, by their formulas. */
+static void means_are_over_predictions_and_intervals_over_documents(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    double sum[5] = {0}, n[5] = {0}, all = 0, count = 0, squares = 0;
+    for (int i = 0; i < t.rows; i++) {
+        if (t.row[i].depends) continue;
+        sum[t.at[i]] += t.row[i].against - t.row[i].against_short;
+        n[t.at[i]]++;
+    }
+    for (int d = 0; d < 5; d++) all += sum[d], count += n[d];
+    for (int d = 0; d < 5; d++) squares += pow((sum[d] - all / count * n[d]) / count, 2);
+    assert_true(fabs(s.bin[0].excess.value - all / count) < 1e-9);
+    assert_true(fabs(s.bin[0].excess.high - all / count - 1.96 * sqrt(squares * 5 / 4)) < 1e-4);
+    assert_true(fabs(s.bin[0].excess.high + s.bin[0].excess.low - 2 * all / count) < 1e-9);
+}
+
+static void fewer_predictions_are_spread_evenly(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    int of[5] = {0};
+    o.predictions = 23;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(s.predictions, 23);
+    for (int i = 0; i < t.rows; i++) of[t.at[i]]++;
+    for (int d = 0; d < 5; d++) assert_in_range(of[d], 4, 5);
+    o = text_options(&t); /* the same losses as among all of them */
+    o.predictions = 5;
+    o.method = LG_PROBE_GRADIENT;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(t.rows, 5);
+}
+
+static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+struct kept {
+    const lg_probe_summary *s;
+    int rows;
+};
+
+static void told_kept(void *context, const lg_store_probe *p)
+{
+    struct kept *k = context;
+    const lg_probe_bin *b = &k->s->bin[k->rows++ % LG_PROBE_BINS];
+    assert_int_equal(p->length, LENGTH);
+    assert_int_equal(p->context, CONTEXT);
+    assert_int_equal(p->documents, 5);
+    assert_int_equal(p->step, 60);
+    assert_int_equal(strlen(p->against), 16);
+    assert_string_equal(p->method, "loo");
+    assert_true(p->epsilon == 0.1 && p->least == 0.5 && p->keep_last == 4 && p->most_k == 32);
+    assert_int_equal(p->bin.low, b->low);
+    assert_int_equal(p->bin.high, b->high);
+    assert_int_equal(p->bin.predictions, b->predictions);
+    assert_true(same(p->bin.excess.value, b->excess.value) && same(p->bin.loss.low, b->loss.low));
+}
+
+static void number_of(void *context, const lg_store_run *r) { *(int64_t *)context = r->number; }
+
+static void the_store_has_the_bins(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    struct kept k = {&s, 0};
+    int64_t number = 0;
+    o.store = in_home("lab.db");
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    lg_store *store = lg_store_open(o.store, 0, &err);
+    assert_non_null(store);
+    must(lg_store_find(store, o.folder, number_of, &number, &err), &err);
+    must(lg_store_probes(store, number, told_kept, &k, &err), &err);
+    assert_int_equal(k.rows, LG_PROBE_BINS);
+    lg_store_close(store);
+}
+
+static void refused(const lg_run_probe_options *o, const char *why)
+{
+    lg_probe_summary s;
+    lg_error err = {0};
+    assert_int_equal(lg_run_probe(o, &s, NULL, &err), LG_ERROR_ARGUMENT);
+    if (!strstr(err.text, why)) fail_msg("\"%s\" does not say \"%s\"", err.text, why);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    o.folder = in_home("none");
+    refused(&o, "is no run");
+    o = text_options(&t);
+    o.against = o.folder;
+    refused(&o, "the run that is probed itself");
+    o = text_options(&t);
+    o.length = CONTEXT;
+    refused(&o, "nothing of 16 lies past");
+    o = text_options(&t);
+    o.length = 5000;
+    refused(&o, "none has 5000 tokens");
+    o = text_options(&t);
+    o.keep_last = 0;
+    refused(&o, "1 or more");
+    o = text_options(&t);
+    o.epsilon = 0;
+    refused(&o, "above 0");
+    o = text_options(&t);
+    o.task = "parity";
+    refused(&o, "--text, not --task");
+    train_text("wide", "[16, 16]", "3", "300");
+    o = text_options(&t);
+    o.against = in_home("wide");
+    refused(&o, "different tokenizers or vocabularies");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leaving_out_is_what_plain_loops_find),
+        cmocka_unit_test(a_model_that_ignores_its_context_needs_nothing),
+        cmocka_unit_test(a_short_run_is_held_against_a_long_one),
+        cmocka_unit_test(means_are_over_predictions_and_intervals_over_documents),
+        cmocka_unit_test(fewer_predictions_are_spread_evenly),
+        cmocka_unit_test(the_store_has_the_bins),
+        cmocka_unit_test(what_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, prepare, remove_home);
+}
