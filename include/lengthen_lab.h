@@ -342,21 +342,25 @@ typedef struct lg_generate_options {
 int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *err);
 
 /* A run of texts goes on with a prompt. */
+typedef struct lg_text_generated {
+    int64_t step;         /* of the weights */
+    int prompt, tokens;   /* of the prompt; generated, the one that ends a document counted */
+    int ended;            /* 1: by that one */
+    const int32_t *token; /* [prompt + tokens - ended]; good in lg_text_done alone */
+} lg_text_generated;
 typedef void lg_text_bytes(void *context, const char *bytes, size_t n);
+typedef void lg_text_done(void *context, const lg_text_generated *g);
 typedef struct lg_text_generate_options {
     const char *folder;
     const char *prompt;  /* NULL or "": a document from its beginning */
-    int most;            /* tokens to be generated, 1 or more */
+    int count;           /* texts, each with draws of its own; 0: one */
+    int most;            /* tokens to be generated of each, 1 or more */
     double temperature;  /* 0: the likeliest token */
     int64_t seed;        /* of sampling; -1: the run's */
     lg_text_bytes *told; /* the text as it comes, the prompt first; or NULL */
-    void *of;            /* its context */
+    lg_text_done *done;  /* after each text; or NULL */
+    void *of;            /* context of both */
 } lg_text_generate_options;
-typedef struct lg_text_generated {
-    int64_t step;       /* of the weights */
-    int prompt, tokens; /* of the prompt; generated, the one that ends a document counted */
-    int ended;          /* 1: by that one */
-} lg_text_generated;
 int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g, lg_error *warning,
                          lg_error *err);
 

@@ -45,7 +45,8 @@ const char lg_cmd_generate_help[] =
     "tokens the ends and the wrong tokens are shown.\n"
     "\n"
     "A run of texts goes on with --prompt, or begins a document, for at most --most tokens (256),\n"
-    "and prints the text.\n"
+    "and prints the text; --count texts have a line <|endoftext|> between them, as a corpus has.\n"
+    "With --json there is one object a text, with its tokens.\n"
     "\n"
     "Examples:\n"
     "  lengthen generate runs/stories --prompt \"Once upon a time\"\n"
@@ -481,7 +482,7 @@ static int read_options(int argc, char **argv, lg_generate_options *o, struct sh
     if (optind + 1 < argc)
         return lg_cli_wrong("generate", "one run at a time; \"%s\" is too much", argv[optind + 1]);
     o->folder = argv[optind];
-    if (o->prompt && (o->length || o->sparsity || o->count))
+    if (o->prompt && (o->length || o->sparsity || (o->count && !lg_run_is_text(o->folder))))
         return lg_cli_wrong("generate",
                             "--prompt is a text of yours, and --%s is for examples of the task; "
                             "leave out one of the two",

@@ -10,53 +10,94 @@
 
 enum { MOST = 256 };
 
-static void told(void *context, const char *bytes, size_t n)
+struct show {
+    const lg_generate_options *o;
+    int json, texts, lost; /* texts so far; lost: no memory for one */
+    char *text;            /* json: the text so far */
+    size_t used, room;
+};
+
+/* Keeps the bytes, and a 0 behind them. */
+static void keep(struct show *s, const char *bytes, size_t n)
 {
-    FILE *f = context;
-    fwrite(bytes, 1, n, f);
-    fflush(f);
+    if (s->used + n + 1 > s->room) {
+        size_t room = 2 * (s->used + n) + 256;
+        char *more = realloc(s->text, room);
+        s->lost |= !more;
+        if (!more) return;
+        s->text = more;
+        s->room = room;
+    }
+    memcpy(s->text + s->used, bytes, n);
+    s->used += n;
+    s->text[s->used] = 0;
 }
 
-static void print_json(const lg_generate_options *o, const lg_text_generated *g, const char *text)
+static void told(void *context, const char *bytes, size_t n)
+{
+    struct show *s = context;
+    if (s->json) {
+        keep(s, bytes, n);
+        return;
+    }
+    fwrite(bytes, 1, n, stdout);
+    fflush(stdout);
+}
+
+static void print_json(const struct show *s, const lg_text_generated *g)
 {
     fputs("{\"prompt\":", stdout);
-    lg_cli_json(stdout, o->prompt ? o->prompt : "");
+    lg_cli_json(stdout, s->o->prompt ? s->o->prompt : "");
     fputs(",\"text\":", stdout);
-    lg_cli_json(stdout, text);
-    printf(",\"prompt_tokens\":%d,\"tokens\":%d,\"ended\":%s,\"step\":%lld}\n", g->prompt,
+    lg_cli_json(stdout, s->used ? s->text : "");
+    printf(",\"prompt_tokens\":%d,\"tokens\":%d,\"ended\":%s,\"step\":%lld,\"token\":[", g->prompt,
            g->tokens, g->ended ? "true" : "false", (long long)g->step);
+    for (int i = 0; i < g->prompt + g->tokens - g->ended; i++)
+        printf("%s%d", i ? "," : "", g->token[i]);
+    puts("]}");
+}
+
+/* Of several texts each but the last is followed by the line that parts documents. */
+static void done(void *context, const lg_text_generated *g)
+{
+    struct show *s = context;
+    s->texts++;
+    if (s->json) {
+        if (!s->lost) print_json(s, g);
+        s->used = 0;
+        return;
+    }
+    puts(s->texts < s->o->count ? "\n<|endoftext|>" : "");
+    fflush(stdout);
 }
 
 int lg_cli_generate_text(const lg_generate_options *o, int json)
 {
     const char *none = o->length           ? "--length"
                        : o->sparsity       ? "--sparsity"
-                       : o->count          ? "--count"
                        : o->prompt_ids     ? "--prompt-ids"
                        : o->predicted >= 0 ? "--ids"
                                            : NULL;
-    char *text = NULL;
-    size_t size = 0;
+    struct show s = {.o = o, .json = json};
     lg_error err = {0}, warning = {0};
     lg_text_generated g;
     if (none)
         return lg_cli_wrong("generate", "%s is a run of texts, for which there is no %s", o->folder,
                             none);
-    FILE *to = json ? open_memstream(&text, &size) : stdout;
-    if (!to) return LG_EXIT_FAILED;
     lg_text_generate_options t = {.folder = o->folder,
                                   .prompt = o->prompt,
+                                  .count = o->count,
                                   .most = o->most ? o->most : MOST,
                                   .temperature = o->temperature,
                                   .seed = o->seed,
                                   .told = told,
-                                  .of = to};
+                                  .done = done,
+                                  .of = &s};
     int e = lg_run_generate_text(&t, &g, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen generate: %s\n", warning.text);
-    if (json) fclose(to);
-    if (!e && json) print_json(o, &g, text);
-    if (!e && !json) putchar('\n');
-    free(text);
+    free(s.text);
+    if (!e && s.lost)
+        e = LG_ERROR_MEMORY, snprintf(err.text, sizeof err.text, "no memory for a text");
     if (!e) return LG_EXIT_DONE;
     fprintf(stderr, "lengthen generate: %s\n", err.text);
     return e == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;

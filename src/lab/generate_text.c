@@ -90,15 +90,17 @@ static int tell(struct writing *w, lg_error *err)
     return 0;
 }
 
-static int go_on(struct writing *w, lg_text_generated *g, lg_error *err)
+/* Text number i. */
+static int go_on(struct writing *w, int i, lg_text_generated *g, lg_error *err)
 {
     int vocab = w->run.model_config.vocab, e;
+    uint64_t seed = (uint64_t)(w->o->seed < 0 ? w->run.config.seed : w->o->seed);
     lg_rng r;
-    lg_rng_init(&r, (uint64_t)(w->o->seed < 0 ? w->run.config.seed : w->o->seed), STREAM_SAMPLE, 0);
-    w->decoder = lg_decoder_new(w->run.model, 1, err);
-    if (!w->decoder) return LG_ERROR_MEMORY;
-    e = lg_batch_add(&w->prompt, w->x.n, w->x.tokens, w->ids, NULL, NULL, err);
-    if (!e) e = lg_decoder_start(w->decoder, &w->prompt, err);
+    lg_rng_init(&r, seed, STREAM_SAMPLE, (uint64_t)i);
+    w->x.n = g->prompt;
+    w->told = 0;
+    g->tokens = g->ended = 0;
+    e = lg_decoder_start(w->decoder, &w->prompt, err);
     if (!e) e = tell(w, err);
     while (!e && !g->ended && g->tokens < w->o->most) {
         int32_t token = lg_sample(lg_decoder_logits(w->decoder, 0), vocab, w->o->temperature, &r);
@@ -110,6 +112,18 @@ static int go_on(struct writing *w, lg_text_generated *g, lg_error *err)
         if (!e && g->tokens < w->o->most)
             e = lg_decoder_step(w->decoder, &token, &w->ids[w->x.n - 1], err);
     }
+    g->token = w->x.tokens;
+    if (!e && w->o->done) w->o->done(w->o->of, g);
+    g->token = NULL;
+    return e;
+}
+
+static int write_all(struct writing *w, lg_text_generated *g, lg_error *err)
+{
+    w->decoder = lg_decoder_new(w->run.model, 1, err);
+    if (!w->decoder) return LG_ERROR_MEMORY;
+    int e = lg_batch_add(&w->prompt, w->x.n, w->x.tokens, w->ids, NULL, NULL, err);
+    for (int i = 0; !e && (!i || i < w->o->count); i++) e = go_on(w, i, g, err);
     return e;
 }
 
@@ -137,7 +151,7 @@ int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g
     g->step = w.run.step;
     g->prompt = w.x.n;
     if (!e) e = make_ids(&w, err);
-    if (!e) e = go_on(&w, g, err);
+    if (!e) e = write_all(&w, g, err);
     free(w.ids);
     lg_decoder_free(w.decoder);
     lg_batch_clear(&w.prompt);

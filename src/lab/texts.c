@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "lab/paths.h"
 #include "lab/run.h"
 #include "tasks/tasks.h"
 #include "text/text.h"
@@ -29,7 +30,7 @@ struct drawer {
 struct texts {
     lg_tokenizer *tokenizer;
     lg_corpus *corpus; /* or NULL */
-    const char *name;  /* of the texts, for messages */
+    char *name;        /* of the texts, for messages */
     /* Asked for lately. The lock guards them. */
     pthread_mutex_t lock;
     int locked; /* the lock was made */
@@ -102,13 +103,9 @@ const char **lg__text_paths(const char *list, int *count)
 int lg__text_cache(char *path, size_t size, const lg_tokenizer *t, const char *list,
                    const char *field, lg_error *err)
 {
-    static const struct {
-        const char *variable, *below;
-    } places[] = {
-        {"LENGTHEN_CACHE", ""}, {"XDG_CACHE_HOME", "/lengthen"}, {"HOME", "/.cache/lengthen"}};
     char folder[PATH_MAX], whole[PATH_MAX];
     uint64_t h = lg__hash(field, strlen(field), lg_tokenizer_get_info(t).checksum);
-    int count, found = 0;
+    int count;
     const char **paths = lg__text_paths(list, &count);
     if (!paths) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the names of texts");
     for (int i = 0; i < count; i++) {
@@ -116,12 +113,7 @@ int lg__text_cache(char *path, size_t size, const lg_tokenizer *t, const char *l
         h = lg__hash(name, strlen(name), h);
     }
     free(paths);
-    for (int i = 0; i < 3 && !found; i++) {
-        const char *place = getenv(places[i].variable);
-        found = place && *place;
-        if (found) snprintf(folder, sizeof folder, "%.3000s%s", place, places[i].below);
-    }
-    if (!found)
+    if (!lg__cache_folder(folder, sizeof folder))
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "there is no folder for the tokens of %.200s: set task.cache to a file, or "
                         "the variable LENGTHEN_CACHE to a folder",
@@ -155,21 +147,23 @@ static int64_t longest_document(const lg_corpus *c)
 
 static int open_corpus(struct lg_task *t, struct texts *s, lg_error *err)
 {
-    char file[PATH_MAX];
-    const char *field = t->value[FIELD].text;
-    lg_corpus_options o = {.field = field, .cache = t->value[CACHE].text};
+    char file[PATH_MAX], *cache = NULL;
+    const char *field = t->value[FIELD].text, **paths = NULL;
+    lg_corpus_options o = {.field = field};
     int e = read_share(t->value[TEST].text, &o.test_share, err);
-    if (!e && !*o.cache) {
-        e = lg__text_cache(file, sizeof file, s->tokenizer, s->name, field, err);
-        o.cache = file;
+    if (!e) e = lg__paths_expand(t->value[CACHE].text, &cache, err);
+    if (!e && !*cache) e = lg__text_cache(file, sizeof file, s->tokenizer, s->name, field, err);
+    if (!e && !(paths = lg__text_paths(s->name, &o.path_count)))
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the names of texts");
+    if (!e) {
+        o.cache = *cache ? cache : file;
+        o.paths = paths;
+        s->corpus = lg_corpus_open(&o, s->tokenizer, err);
+        if (!s->corpus) e = err ? err->code : LG_ERROR_ARGUMENT;
     }
-    if (e) return e;
-    const char **paths = lg__text_paths(s->name, &o.path_count);
-    if (!paths) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the names of texts");
-    o.paths = paths;
-    s->corpus = lg_corpus_open(&o, s->tokenizer, err);
     free(paths);
-    if (!s->corpus) return err ? err->code : LG_ERROR_ARGUMENT;
+    free(cache);
+    if (e) return e;
     int64_t most = t->value[JOIN].i ? lg_corpus_tokens(s->corpus, LG_CORPUS_ALL) - 1
                                     : longest_document(s->corpus) - 1;
     t->shape.length_most = most > 1 << 20 ? 1 << 20 : (int)most;
@@ -199,6 +193,16 @@ static int check_sums(const struct lg_task *t, const struct texts *s, lg_error *
     return 0;
 }
 
+static int open_tokenizer(const struct lg_task *t, struct texts *s, lg_error *err)
+{
+    char *path;
+    int e = lg__paths_expand(t->value[TOKENIZER].text, &path, err);
+    if (e) return e;
+    s->tokenizer = lg_tokenizer_open(path, err);
+    free(path);
+    return s->tokenizer ? 0 : err ? err->code : LG_ERROR_ARGUMENT;
+}
+
 static int open_text(struct lg_task *t, lg_error *err)
 {
     struct texts *s = t->own = lg__alloc(sizeof *s);
@@ -209,16 +213,17 @@ static int open_text(struct lg_task *t, lg_error *err)
                         "task text: the texts are said twice, \"%.80s\" and text \"%.80s\"; keep "
                         "one",
                         t->argument, named);
-    s->name = *named ? named : t->argument;
+    if (lg__paths_expand(*named ? named : t->argument, &s->name, err))
+        return err ? err->code : LG_ERROR_ARGUMENT;
     if (pthread_mutex_init(&s->lock, NULL))
         return lg__fail(err, LG_ERROR_SYSTEM, "no lock could be made; end other programs");
     s->locked = 1;
-    s->tokenizer = lg_tokenizer_open(t->value[TOKENIZER].text, err);
-    if (!s->tokenizer) return err ? err->code : LG_ERROR_ARGUMENT;
-    int e = put_words(t, s, err);
+    int e = open_tokenizer(t, s, err);
+    if (!e) e = put_words(t, s, err);
+    if (e) return e;
     t->shape.length_most = 0;
     t->shape.stop = lg_tokenizer_get_info(s->tokenizer).end;
-    if (!e && *s->name) e = open_corpus(t, s, err);
+    if (*s->name) e = open_corpus(t, s, err);
     return e ? e : check_sums(t, s, err);
 }
 
@@ -229,6 +234,7 @@ static void close_text(struct lg_task *t)
     for (int i = 0; i < DRAWERS; i++) lg_windows_free(s->drawer[i].windows);
     lg_corpus_free(s->corpus);
     lg_tokenizer_free(s->tokenizer);
+    free(s->name);
     if (s->locked) pthread_mutex_destroy(&s->lock);
 }
 
@@ -353,7 +359,8 @@ int lg__text_record(struct lg__config *c, const char *sum, lg_error *err)
 }
 
 static const lg_setting text_settings[] = {
-    {"text", "[PATH, ..]", "", "files, folders and globs, or one of them; or name: text:PATH"},
+    {"text", "[PATH, ..]", "",
+     "files, folders and globs, or one of them; or name: text:PATH; ~ and $NAME are expanded"},
     {"tokenizer", "TEXT", "bytes", "its file or folder (docs/TEXT.md), or bytes"},
     {"cache", "TEXT", "",
      "the file of the tokens; else one in LENGTHEN_CACHE or ~/.cache/lengthen"},

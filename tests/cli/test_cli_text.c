@@ -110,6 +110,12 @@ static void goes_on_with_a_prompt(void **state)
     assert_int_equal(run("generate r --prompt 'line 1' --most 5 --json", STDOUT), 0);
     prints("{\"prompt\":\"line 1\",\"text\":\"line 1");
     prints("\"prompt_tokens\":6,\"tokens\":");
+    prints(",\"token\":[108,105,110,101,32,49,");
+    assert_int_equal(run("generate r --count 3 --most 4 --temperature 1 --json", STDOUT), 0);
+    assert_int_equal(count("\"token\":["), 3);
+    assert_int_equal(run("generate r --prompt 'line 1' --count 3 --most 2", STDOUT), 0);
+    assert_int_equal(count("line 1"), 3);
+    assert_int_equal(count("\n<|endoftext|>\n"), 2);
     assert_int_equal(run("generate r --length 5", BOTH), 2);
     prints("r is a run of texts, for which there is no --length");
 }

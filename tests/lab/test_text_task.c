@@ -556,6 +556,41 @@ static void text_of(const char *run, char text[400])
     assert_true(g.tokens == 12 || g.ended);
 }
 
+struct drawn {
+    int texts;
+    int32_t token[3][40];
+};
+
+static void keep_tokens(void *context, const lg_text_generated *g)
+{
+    struct drawn *d = context;
+    assert_true(d->texts < 3 && g->prompt == 6 && g->prompt + g->tokens <= 40);
+    memcpy(d->token[d->texts++], g->token, (size_t)(g->prompt + g->tokens - g->ended) * 4);
+}
+
+/* Of several texts the first is the one that is written alone, and the others are others. */
+static void several_texts_have_draws_of_their_own(void **state)
+{
+    (void)state;
+    lg_text_generated g;
+    lg_error err = {0};
+    struct drawn one = {0}, all = {0};
+    lg_text_generate_options o = {.folder = in_home("whole0"), .prompt = "[07]et", .most = 30};
+    o.temperature = 1;
+    o.done = keep_tokens;
+    o.of = &one;
+    must(lg_run_generate_text(&o, &g, NULL, &err), &err);
+    o.count = 3;
+    o.of = &all;
+    must(lg_run_generate_text(&o, &g, NULL, &err), &err);
+    assert_int_equal(one.texts, 1);
+    assert_int_equal(all.texts, 3);
+    assert_memory_equal(one.token[0], all.token[0], sizeof one.token[0]);
+    for (int i = 0; i < 6; i++) assert_int_equal(all.token[2][i], "[07]et"[i]);
+    assert_memory_not_equal(all.token[0], all.token[1], sizeof one.token[0]);
+    assert_memory_not_equal(all.token[1], all.token[2], sizeof one.token[0]);
+}
+
 /* Token by token with the evaluator, without a cache. */
 static void text_is_the_likeliest(void **state)
 {
@@ -876,6 +911,7 @@ int main(void)
         cmocka_unit_test(losses_are_kept),
         cmocka_unit_test(losses_are_made_on_the_way),
         cmocka_unit_test(text_is_the_likeliest),
+        cmocka_unit_test(several_texts_have_draws_of_their_own),
         cmocka_unit_test(exported_runs_come_back),
         cmocka_unit_test(runs_carry_their_tokenizer),
         cmocka_unit_test(runs_go_on_from_others),
