@@ -415,6 +415,7 @@ typedef struct lg_scheme {
                         are drawn, every level starts at 1 */
     int chunks;      /* pose: 2 or more */
     int target;      /* pose: the length (in IDs) to be ready for */
+    int random_start; /* pose: 1: the first chunk is shifted at random, too */
     /* source of the IDs of generated tokens, of each level: NULL or "given": the task's rule;
      * predicted: "absolute", "delta" or "pointer" */
     const char *source[LG_LEVELS];
@@ -541,6 +542,9 @@ typedef struct lg_window {
     int64_t document, from;
 } lg_window;
 lg_windows *lg_windows_new(const lg_corpus *c, lg_corpus_side side, int n, lg_error *err);
+/* The same of the documents of a side put end to end, each with the tokens that begin and end it: a
+ * window may cross several, and short ones are drawn too. lg_window says where it begins. */
+lg_windows *lg_windows_joined(const lg_corpus *c, lg_corpus_side side, int n, lg_error *err);
 void lg_windows_free(lg_windows *w);
 int64_t lg_windows_count(const lg_windows *w);
 /* The window of (seed, stream, index), n tokens; where it is goes into *at, if it is not NULL. */

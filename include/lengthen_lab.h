@@ -24,10 +24,12 @@ extern "C" {
  * Whoever resumes it ends with the same bits as if it had never stopped. */
 typedef struct lg_run_step lg_run_step;
 typedef struct lg_run_cell lg_run_cell;
+typedef struct lg_text_row lg_text_row;
 
 /* Returns 1 to go on, 0 to save a checkpoint and stop. */
 typedef int lg_run_watch(void *context, const lg_run_step *s);
 typedef void lg_run_table(void *context, const lg_run_cell *cell);
+typedef void lg_text_told(void *context, const lg_text_row *r);
 
 enum {
     LG_RUN_NEW,    /* refused if the folder holds a run */
@@ -45,7 +47,8 @@ typedef struct lg_run_options {
     int threads;         /* 0: all cores; not part of the result's bits */
     lg_run_watch *watch; /* after each step; NULL: nobody */
     lg_run_table *table; /* after each cell of an evaluation on the way (eval.every); or NULL */
-    void *context;       /* of both */
+    lg_text_told *told;  /* the same of a run of texts: its losses by position */
+    void *context;       /* of all three */
     const volatile int *stop; /* not 0: as if watch had returned 0; also looked at between cells */
 } lg_run_options;
 
@@ -117,7 +120,7 @@ typedef struct lg_text_mean {
 } lg_text_mean;
 
 /* The predictions at some positions; a prediction at position p has p tokens before it. */
-typedef struct lg_text_row {
+struct lg_text_row {
     int64_t step;           /* of the weights */
     int length;             /* the first so many positions of each document */
     int low, high;          /* of those, these */
@@ -129,11 +132,15 @@ typedef struct lg_text_row {
     lg_text_mean excess; /* what the model loses by seeing more than `context` tokens, at up to 16
                                of the places */
     int trained_least, trained_length;
-} lg_text_row;
-typedef void lg_text_told(void *context, const lg_text_row *r);
+    char texts[200]; /* that were named, cut where they are longer; "": those held out */
+    char data[20];   /* a checksum of them */
+    int kept;        /* 1: it was in the store already */
+    double seconds;  /* that the rows of its length took, in the first of them; else 0 */
+};
 
 typedef struct lg_text_eval_options {
     const char *folder;
+    const char *store;  /* rows go there, and come from there; NULL: none */
     const char *texts;  /* others than those that were held out: files, folders and globs, commas
                            between them; NULL: none */
     const char *field;  /* of JSON lines among them; NULL: "text" */
@@ -142,12 +149,14 @@ typedef struct lg_text_eval_options {
     int length_count;
     int context;   /* 0: the longest of training */
     int documents; /* at most, drawn; 0: eval.samples of the config */
+    int again;     /* 1: rows that the store has are made again */
     int threads;   /* 0: all cores */
     lg_text_told *told;
     void *of;                 /* its context */
     const volatile int *stop; /* not 0: no further documents; or NULL */
 } lg_text_eval_options;
-/* Tells the rows of each length as it is done. They do not go into a store. */
+/* Tells the rows of each length as it is done; they are in the store before they are told, so that
+ * an evaluation that was stopped goes on where it was. */
 int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err);
 int lg_run_is_text(const char *folder); /* 1: it holds a run of the task text */
 
@@ -392,11 +401,15 @@ int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *contex
 /* The cells of the evaluations at a step; step -1: at the last one that has any; -2: at all. */
 int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
                    lg_error *err);
+/* The losses by position of a run of texts; step as of lg_store_cells. */
+int lg_store_losses(lg_store *s, int64_t number, int64_t step, lg_text_told *each, void *context,
+                    lg_error *err);
 /* Deletes the run's rows, and its folder if it is still that run's; refused while it trains. */
 int lg_store_delete(lg_store *s, int64_t number, lg_error *err);
 
 /* ---- Sweeps -------------------------------------------------------------------------------- */
 
+typedef void lg_note_told(void *context, const char *sentence);
 /* Whether a run is wanted. */
 typedef int lg_sweep_choice(void *context, const char *name);
 
@@ -415,6 +428,8 @@ typedef struct lg_sweep_options {
                                 folder, and confirmed with so many inputs */
     lg_sweep_choice *wanted; /* runs that are not are left out; NULL: all are */
     void *wanted_context;
+    lg_note_told *note; /* something that the user should know before the first run; or NULL */
+    void *note_context;
 } lg_sweep_options;
 
 typedef struct lg_sweep_run {
@@ -459,6 +474,21 @@ typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);
  * at lives until the callback returns. */
 int lg_sweep_cells(const lg_sweep_options *o, lg_sweep_table *each, void *context, lg_error *err);
 
+/* The same of runs of texts: the predictions at some positions, over the seeds. */
+typedef struct lg_sweep_loss {
+    const char *variant;
+    int length, low, high, context;
+    int seeds;                               /* that are done */
+    const lg_text_row *rows;                 /* [seeds] in the order of the seeds */
+    const int64_t *seed;                     /* [seeds] */
+    lg_text_mean truncated, sliding, excess; /* the median, and the quartiles as low and high */
+    int trained_least, trained_length;
+} lg_sweep_loss;
+typedef void lg_sweep_loss_told(void *context, const lg_sweep_loss *l);
+/* On held-out texts, with the context of training. */
+int lg_sweep_losses(const lg_sweep_options *o, lg_sweep_loss_told *each, void *context,
+                    lg_error *err);
+
 /* ---- Experiments ------------------------------------------------------------------------------ */
 
 /* A sweep's file with the key `experiment` (docs/CONFIG.md, "Experiments"): a question, the runs that
@@ -475,16 +505,17 @@ typedef struct lg_check {
 typedef void lg_check_told(void *context, const lg_check *c);
 /* missing: why it was not drawn, or NULL. */
 typedef void lg_figure_told(void *context, const char *file, const char *missing);
-typedef void lg_note_told(void *context, const char *sentence);
 
 typedef struct lg_reproduce_options {
-    const char *name;        /* of the experiment: its file is EXPERIMENTS/NAME.yaml */
+    const char *name; /* of the experiment: its file is EXPERIMENTS/NAME.yaml; it may lie in a
+                                folder there: "language/models" */
     const char *experiments; /* folder of the files */
     const char *scale;       /* NULL or "desk": the file as it is */
     const char *results;     /* its rows, figures and run.json go to RESULTS/NAME, */
     const char *folder;      /* at another scale to FOLDER/NAME; the runs to FOLDER/NAME/RUN */
     const char *store;
     const char *only;       /* the name of one of its runs; NULL: all */
+    int nested;             /* of lg_experiments: those in folders of EXPERIMENTS, too */
     int jobs, threads;      /* as in lg_sweep_options */
     lg_sweep_watch *watch;  /* of the runs that are made now; NULL: nobody */
     lg_check_told *check;   /* or NULL, as the next two */
@@ -515,8 +546,9 @@ typedef struct lg_reproduce_result {
     int held, broken, empty; /* checks that hold, that do not, that have no cells */
 } lg_reproduce_result;
 /* Makes the runs whose rows are not all there, as lg_sweep does; the rows of each are put into
- * evals.csv, and what is said of it into run.json, as soon as it is done. Then draws, if gnuplot is
- * there, and checks. A damaged evals.csv or run.json is refused and left as it is. */
+ * evals.csv (of texts losses.csv), and what is said of it into run.json, as soon as it is done. Then
+ * draws, if gnuplot is there, and checks. A damaged file of rows or run.json is refused and left as it
+ * is. */
 int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error *err);
 
 /* ---- Figures -------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ const char lg_cmd_eval_help[] =
     "documents: truncated, with all tokens of the document before it, and sliding, with the last\n"
     "of training's length alone; the excess is what the model loses by seeing more. The\n"
     "documents are those with a token more than the length; intervals are of the mean over\n"
-    "documents, 95%. These rows are printed, not stored.\n"
+    "documents, 95%.\n"
     "\n"
     "Each cell goes into the store at once; the same command later takes from there what it\n"
     "has (\"kept\") and makes the rest.\n"
@@ -36,7 +36,7 @@ const char lg_cmd_eval_help[] =
     "  --context N           a run of texts: tokens of a sliding prediction (training's)\n"
     "  --samples N           examples a cell, or documents a length (as in the config)\n"
     "  --ids given|predicted only these\n"
-    "  --again               make cells again that the store has\n"
+    "  --again               make cells, or losses, again that the store has\n"
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N           threads (all cores); the result does not depend on it\n"
     "  --plot FILE.svg|png   draw exact answers by length; - draws in letters\n"
@@ -227,8 +227,6 @@ static int evaluate_text(struct request *q, int is_text)
                        : q->o.setting_count  ? "--vary"
                        : q->o.task           ? "--task"
                        : q->o.predicted >= 0 ? "--ids"
-                       : q->o.again          ? "--again"
-                       : q->o.store          ? "--store"
                                              : NULL;
     if (!is_text)
         return lg_cli_wrong("eval", "--%s is for runs of the task text, and %s is none",
@@ -238,6 +236,8 @@ static int evaluate_text(struct request *q, int is_text)
                             none);
     struct lg_cli_text_eval t = {.form = q->cells.form, .plot = q->plot};
     t.o = (lg_text_eval_options){.folder = q->o.folder,
+                                 .store = lg_cli_store(q->o.store),
+                                 .again = q->o.again,
                                  .texts = q->text,
                                  .lengths = q->o.lengths,
                                  .length_count = q->o.length_count,

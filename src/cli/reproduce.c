@@ -16,10 +16,13 @@ const char lg_cmd_reproduce_help[] =
     "       lengthen reproduce --list [OPTIONS]\n"
     "\n"
     "An experiment is a sweep's file with a key `experiment` (docs/CONFIG.md, \"Experiments\").\n"
-    "Trains and evaluates its runs whose rows are not in results/NAME/evals.csv yet, and puts the\n"
-    "rows of each there as soon as it is done; run.json says what made them. Then draws its\n"
-    "figures from the rows and checks what must hold: exit code 3 if something does not.\n"
-    "Stopped at whatever instant, the same command goes on.\n"
+    "Trains and evaluates its runs whose rows are not in results/NAME/evals.csv yet (losses.csv,\n"
+    "if they are of texts), and puts the rows of each there as soon as it is done; run.json says\n"
+    "what made them. Then draws its figures from the rows and checks what must hold: exit code 3\n"
+    "if something does not. Stopped at whatever instant, the same command goes on.\n"
+    "\n"
+    "An experiment may lie in a folder of the experiments: language/models. Those need more than\n"
+    "this program (texts), so `all` leaves them out: reproduce them by name.\n"
     "\n"
     "  --list             every experiment: its runs, its state, its cost; trains nothing\n"
     "  --scale NAME       smoke, desk (the file as it is; the default), paper, or another of the\n"
@@ -110,6 +113,7 @@ static int list(struct request *q)
     lg_error err = {0};
     q->table = (struct lg_cli_table){.columns = 7, .left = 1 | 1 << 6};
     for (int i = 0; i < 7; i++) lg_cli_table_add(&q->table, "%s", heading[i]);
+    q->o.nested = 1;
     int code = lg_experiments(&q->o, list_one, q, &err);
     if (code) return failed_call(code, &err);
     if (q->json) return LG_EXIT_DONE;
@@ -297,11 +301,11 @@ static int check_options(const struct request *q, int argc, char **argv)
                             argv[optind + 1]);
     if (!q->list && !q->what)
         return lg_cli_wrong("reproduce", "which experiment? Give a name, all, or --list");
-    if (q->what && (strchr(q->what, '/') || strstr(q->what, ".yaml")))
+    if (q->what && (*q->what == '/' || *q->what == '.' || strstr(q->what, ".yaml")))
         return lg_cli_wrong("reproduce",
                             "\"%s\" is a file; give the experiment's name, the file's without "
-                            "folder and .yaml",
-                            q->what);
+                            "%s/ and .yaml",
+                            q->what, q->o.experiments);
     if (!*q->o.scale || strchr(q->o.scale, '/'))
         return lg_cli_wrong("reproduce", "--scale is \"%s\"; take smoke, desk or paper",
                             q->o.scale);

@@ -21,14 +21,17 @@ const char lg_cmd_runs_help[] =
     "the run's folder, the last part of that, or the first letters of its ID.\n"
     "\n"
     "list, or nothing: one line a run, the newest first, with its exact answers at the longest\n"
-    "length of training and at the longest that was tested (with predicted IDs, if it has any).\n"
+    "length of training and at the longest that was tested (with predicted IDs, if it has any);\n"
+    "of a run of texts, its loss there.\n"
     "  --task NAME       only runs of this task\n"
     "  --state STATE     only these: training, stopped, done or failed\n"
     "  --last N          only the newest N (all; 40 on a terminal)\n"
     "show: one run: config, curve of the loss, what it can do, length by length.\n"
     "  --steps           the metrics of its steps instead\n"
     "  --csv             these as CSV\n"
-    "compare: where the configs differ, exact answers side by side, and the last loss.\n"
+    "compare: where the configs differ, exact answers (of texts: losses) side by side, and the "
+    "last\n"
+    "loss.\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
     "  --yes             does not ask\n"
     "\n"
@@ -239,8 +242,25 @@ static void add_exact(struct lg_cli_table *t, const lg_run_cell *trained,
                          to, longest->length);
 }
 
-static void list_row(struct lg_cli_table *t, const lg_store_run *r, const lg_run_cell *trained,
-                     const lg_run_cell *longest, const char *arrow)
+/* The same of a run of texts, in nats a token. */
+static void add_loss(struct lg_cli_table *t, const lg_text_row *trained, const lg_text_row *longest,
+                     const char *arrow)
+{
+    if (!trained || trained->high == longest->high)
+        lg_cli_table_add(t, "loss %.3f at %d", longest->truncated.value, longest->high);
+    else
+        lg_cli_table_add(t, "loss %.3f %s %.3f at %d", trained->truncated.value, arrow,
+                         longest->truncated.value, longest->high);
+}
+
+/* What a run can do, at the longest of training and at the longest there is. */
+struct ability {
+    const lg_run_cell *trained, *longest;
+    const lg_text_row *loss_trained, *loss_longest; /* of a run of texts */
+};
+
+static void list_row(struct lg_cli_table *t, const lg_store_run *r, const struct ability *can,
+                     const char *arrow)
 {
     char when[40];
     lg_cli_table_add(t, "%lld", (long long)r->number);
@@ -251,7 +271,10 @@ static void list_row(struct lg_cli_table *t, const lg_store_run *r, const lg_run
     lg_cli_table_add(t, "%lld/%lld", (long long)r->step, (long long)r->steps);
     lg_cli_table_add(t, "%s", r->state);
     lg_cli_table_add(t, "%d %s", r->length, r->unit);
-    add_exact(t, trained, longest, arrow);
+    if (can->loss_longest)
+        add_loss(t, can->loss_trained, can->loss_longest, arrow);
+    else
+        add_exact(t, can->trained, can->longest, arrow);
     lg_cli_table_add(t, "%s", lg_cli_ago(r->updated, when, sizeof when));
 }
 
@@ -266,11 +289,19 @@ static void json_exact(const char *name, const lg_run_cell *c)
                lg_cli_share(c->score.exact, c->score.samples), c->low, c->high);
 }
 
-static void list_json(const lg_store_run *r, const lg_run_cell *trained, const lg_run_cell *longest)
+static void json_loss(const char *name, const lg_text_row *r)
+{
+    printf(",\"%s\":{\"length\":%d,\"low\":%d,\"high\":%d,\"documents\":%d,\"truncated\":%.6g}",
+           name, r->length, r->low, r->high, r->documents, r->truncated.value);
+}
+
+static void list_json(const lg_store_run *r, const struct ability *can)
 {
     lg_cli_run_json(r);
-    json_exact("at_trained", trained);
-    json_exact("at_longest", longest);
+    json_exact("at_trained", can->trained);
+    json_exact("at_longest", can->longest);
+    if (can->loss_trained) json_loss("loss_at_trained", can->loss_trained);
+    if (can->loss_longest) json_loss("loss_at_longest", can->loss_longest);
     printf("}\n");
 }
 
@@ -294,24 +325,28 @@ static int print_list(struct list *l)
     struct lg_cli_asked *a = l->a;
     struct lg_cli_table t = {.columns = COLUMNS, .left = 0x3ce};
     struct lg_cli_cells cells = {0};
+    struct lg_cli_losses losses = {.form = LG_CLI_TABLE};
     const char *arrow = lg_cli_utf8() ? "\u2192" : "->";
     int e = 0;
     for (int i = 0; i < COLUMNS; i++) lg_cli_table_add(&t, "%s", heading[i]);
     for (int i = 0; i < l->count && !e; i++) {
         const lg_store_run *r = &l->runs[i].r;
         if ((e = lg_cli_cells_read(a, r->number, -1, &cells))) break;
-        const lg_run_cell *trained = lg_cli_cells_pick(&cells, r, r->length),
-                          *longest = lg_cli_cells_pick(&cells, r, 0);
+        if ((e = lg_cli_losses_read(a, r->number, -1, &losses))) break;
+        struct ability can = {
+            lg_cli_cells_pick(&cells, r, r->length), lg_cli_cells_pick(&cells, r, 0),
+            lg_cli_losses_pick(&losses, r->length), lg_cli_losses_pick(&losses, 0)};
         if (a->json)
-            list_json(r, trained, longest);
+            list_json(r, &can);
         else
-            list_row(&t, r, trained, longest, arrow);
+            list_row(&t, r, &can, arrow);
     }
     if (isatty(STDOUT_FILENO)) lg_cli_table_cut(&t, POSITIONS, lg_cli_look_stdout().width);
     if (!e && t.lost) e = lg_cli_no_memory(&a->err);
     if (!e && !a->json) lg_cli_table_print(&t, 0, 0, 0);
     lg_cli_table_clear(&t);
     lg_cli_cells_clear(&cells);
+    lg_cli_losses_clear(&losses);
     return e;
 }
 
@@ -346,6 +381,12 @@ static void count_cell(void *context, const lg_run_cell *c)
     ++*(long long *)context;
 }
 
+static void count_loss(void *context, const lg_text_row *r)
+{
+    (void)r;
+    ++*(long long *)context;
+}
+
 /* Says on stderr what would go. */
 static int print_doomed(struct lg_cli_asked *a, const lg_store_run *r)
 {
@@ -353,6 +394,7 @@ static int print_doomed(struct lg_cli_asked *a, const lg_store_run *r)
     long long steps = 0, cells = 0;
     int e = lg_store_steps(a->store, r->number, count_step, &steps, &a->err);
     if (!e) e = lg_store_cells(a->store, r->number, -2, count_cell, &cells, &a->err);
+    if (!e) e = lg_store_losses(a->store, r->number, -2, count_loss, &cells, &a->err);
     if (e) return e;
     snprintf(config, sizeof config, "%s/config.yaml", r->folder);
     fprintf(stderr, "run %lld, %s: %lld steps, %lld cells; %s%s\n", (long long)r->number,

@@ -3,6 +3,7 @@
 #define LG_CLI_RUNS_H
 
 #include "cli/cells.h"
+#include "cli/losses.h"
 #include "lengthen_lab.h"
 
 /* What was asked for. */
@@ -39,6 +40,14 @@ void lg_cli_run_json(const lg_store_run *r);
 /* The cells of a run as lg_store_cells gives them; start from {0}, or read again into the same. */
 int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
                       struct lg_cli_cells *cells);
+/* The same of the losses of a run of texts; .form is to be LG_CLI_TABLE. */
+int lg_cli_losses_read(struct lg_cli_asked *a, int64_t number, int64_t step,
+                       struct lg_cli_losses *losses);
+/* Of held-out texts, the last bin of the greatest length, or of those that end at `high`; NULL: none. */
+const lg_text_row *lg_cli_losses_pick(const struct lg_cli_losses *losses, int high);
+/* The table of the last step, and how it came to that. */
+int lg_cli_losses_show(struct lg_cli_asked *a, const lg_store_run *r,
+                       const struct lg_cli_losses *losses);
 /* The cell as trained, with predicted IDs where there are any, of this length (0: the greatest
  * there is) and the sparsity nearest to training's; NULL: none. */
 const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,

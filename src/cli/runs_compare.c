@@ -13,7 +13,8 @@
 struct side {
     const lg_store_run *r;
     struct lg_cli_keys keys;
-    struct lg_cli_cells cells; /* at its last evaluation */
+    struct lg_cli_cells cells;   /* at its last evaluation */
+    struct lg_cli_losses losses; /* the same of a run of texts */
     lg_run_step last;
     int steps; /* 1: there is a last one */
 };
@@ -40,6 +41,7 @@ static int read_side(struct lg_cli_asked *a, struct side *s)
 {
     int e = lg_cli_keys_read(&s->keys, s->r->config, &a->err);
     if (!e) e = lg_cli_cells_read(a, s->r->number, -1, &s->cells);
+    if (!e) e = lg_cli_losses_read(a, s->r->number, -1, &s->losses);
     if (!e) e = lg_store_steps(a->store, s->r->number, keep_last, s, &a->err);
     keep_predicted(&s->cells);
     return e;
@@ -173,6 +175,69 @@ static void json_row(const struct side *s, int n, const lg_run_cell *row)
     printf("]}\n");
 }
 
+/* ---- Losses ----------------------------------------------------------------------------- */
+
+static const lg_text_row *loss_of(const struct side *s, const lg_text_row *like)
+{
+    for (int i = 0; i < s->losses.count; i++) {
+        const lg_text_row *r = &s->losses.rows[i];
+        if (r->length == like->length && r->low == like->low && r->high == like->high &&
+            strcmp(r->texts, like->texts) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+static void json_loss(const struct side *s, int n, const lg_text_row *like)
+{
+    printf("{\"texts\":");
+    lg_cli_json(stdout, like->texts);
+    printf(",\"length\":%d,\"low\":%d,\"high\":%d,\"losses\":[", like->length, like->low,
+           like->high);
+    for (int i = 0; i < n; i++) {
+        const lg_text_row *r = loss_of(&s[i], like);
+        printf("%s", i ? "," : "");
+        if (r)
+            printf("{\"step\":%lld,\"documents\":%d,\"truncated\":%.6g,\"excess\":%.6g}",
+                   (long long)r->step, r->documents, r->truncated.value, r->excess.value);
+        else
+            printf("null");
+    }
+    printf("]}\n");
+}
+
+static void add_loss(struct lg_cli_table *t, const struct side *s, int n, const lg_text_row *like)
+{
+    lg_cli_table_add(t, "loss at %d..%d of %d%s%s", like->low, like->high, like->length,
+                     *like->texts ? ", " : "", like->texts);
+    for (int i = 0; i < n; i++) {
+        const lg_text_row *r = loss_of(&s[i], like);
+        if (r)
+            lg_cli_table_add(t, "%.3f", r->truncated.value);
+        else
+            lg_cli_table_add(t, "-");
+    }
+}
+
+/* The positions of every run, each once, as they come; t NULL: as JSON. Their number. */
+static int compare_losses(const struct side *s, int n, struct lg_cli_table *t)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < s[i].losses.count; k++) {
+            const lg_text_row *r = &s[i].losses.rows[k];
+            int before = loss_of(&s[i], r) != r; /* with another context */
+            for (int j = 0; j < i; j++) before |= loss_of(&s[j], r) != NULL;
+            if (before) continue;
+            count++;
+            if (t)
+                add_loss(t, s, n, r);
+            else
+                json_loss(s, n, r);
+        }
+    return count;
+}
+
 /* ---- The whole -------------------------------------------------------------------------- */
 
 static void json_ends(const struct side *s, int n)
@@ -199,6 +264,7 @@ static void print_json(const struct side *s, int n, const lg_run_cell *rows, int
     printf("]}\n");
     compare_keys(s, n, NULL);
     for (int i = 0; i < count; i++) json_row(s, n, &rows[i]);
+    compare_losses(s, n, NULL);
     json_ends(s, n);
 }
 
@@ -241,13 +307,16 @@ static int print_table(struct lg_cli_asked *a, const struct side *s, int n, cons
     }
     add_blank(&t);
     for (int i = 0; i < count; i++) add_row(&t, s, n, &rows[i]);
-    if (count) add_blank(&t);
+    int losses = compare_losses(s, n, &t);
+    if (count || losses) add_blank(&t);
     add_ends(&t, s, n);
     int e = t.lost ? lg_cli_no_memory(&a->err) : 0;
     if (!e) lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
     if (!e && count)
         printf("\nexact: of generated answers, with predicted IDs if there are any; (95%% "
                "interval)\n");
+    if (!e && losses)
+        printf("\nloss at positions of a text's first tokens: truncated, in nats a token\n");
     lg_cli_table_clear(&t);
     return e;
 }
@@ -278,6 +347,7 @@ int lg_cli_runs_compare(struct lg_cli_asked *a)
     for (int i = 0; i < n && s; i++) {
         lg_cli_keys_free(&s[i].keys);
         lg_cli_cells_clear(&s[i].cells);
+        lg_cli_losses_clear(&s[i].losses);
     }
     free(s);
     lg_cli_runs_free(runs, n);

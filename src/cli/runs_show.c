@@ -289,7 +289,7 @@ static int print_way(struct lg_cli_asked *a, struct lg_cli_cells *cells)
 
 /* ---- JSON ------------------------------------------------------------------------------- */
 
-/* One line for the run, one for each of its cells. */
+/* One line for the run, one for each of its cells or losses. */
 static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct curve *curve)
 {
     struct lg_cli_cells cells = {.form = LG_CLI_JSON};
@@ -309,8 +309,11 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
     }
     printf("}}\n");
     lg_cli_keys_free(&keys);
+    struct lg_cli_losses losses = {.form = LG_CLI_JSON};
     e = lg_store_cells(a->store, r->number, -2, lg_cli_cells_add, &cells, &a->err);
+    if (!e) e = lg_store_losses(a->store, r->number, -2, lg_cli_losses_add, &losses, &a->err);
     lg_cli_cells_clear(&cells);
+    lg_cli_losses_clear(&losses);
     return e;
 }
 
@@ -319,9 +322,11 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
 static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
 {
     struct lg_cli_cells cells = {0};
+    struct lg_cli_losses losses = {.form = LG_CLI_TABLE};
     struct curve curve;
     int e = read_curve(a, r, &curve);
     if (!e) e = lg_cli_cells_read(a, r->number, -2, &cells);
+    if (!e) e = lg_cli_losses_read(a, r->number, -2, &losses);
     if (!e && a->json) {
         e = show_json(a, r, &curve);
     } else if (!e) {
@@ -330,11 +335,14 @@ static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
         print_curve(&curve);
         if (!e && cells.count)
             e = print_cells(a, r, &cells);
+        else if (!e && losses.count)
+            e = lg_cli_losses_show(a, r, &losses);
         else if (!e)
             printf("\nNot evaluated yet: lengthen eval %s\n", r->folder);
         if (!e) e = print_way(a, &cells);
     }
     lg_cli_cells_clear(&cells);
+    lg_cli_losses_clear(&losses);
     return e;
 }
 

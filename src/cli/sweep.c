@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/sweep_cells.h"
+#include "cli/sweep_losses.h"
 
 const char lg_cmd_sweep_help[] =
     "Usage: lengthen sweep SWEEP [OPTIONS]\n"
@@ -26,6 +27,7 @@ const char lg_cmd_sweep_help[] =
     "command goes on with a sweep that was stopped, at whatever instant. The table has the\n"
     "median and quartiles of exact answers over the seeds; \"not learned\" marks variants whose\n"
     "median is under 99% at the longest length of training: what they do beyond it says nothing.\n"
+    "Runs of the task text have their losses by position instead, as `lengthen eval` does.\n"
     "\n"
     "  --jobs N              runs at once, each in a process of its own (1)\n"
     "  --set KEY=VALUE       another value than the config's, for every run\n"
@@ -51,6 +53,7 @@ struct request {
     char folder[1024];
     int table;
     struct lg_cli_sweep cells;
+    struct lg_cli_sweep_losses losses; /* of runs of texts */
     struct lg_cli_progress progress;
 };
 
@@ -143,11 +146,18 @@ static int failed_call(int code, const lg_error *err)
     return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
 }
 
+static void tell_note(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "lengthen sweep: %s\n", sentence);
+}
+
 /* *stopped: there is nothing more to show. */
 static int train(struct request *q, int *stopped)
 {
     lg_error err = {0};
     int failed, left;
+    q->o.note = tell_note;
     q->progress.folder = q->o.folder;
     q->progress.store = q->o.store;
     int code = lg_sweep(&q->o, lg_cli_progress_watch, &q->progress, &failed, &left, &err);
@@ -160,20 +170,26 @@ static int show(struct request *q, const char *file)
 {
     lg_error err = {0};
     struct lg_cli_sweep *t = &q->cells;
-    t->title = q->o.file;
+    struct lg_cli_sweep_losses *l = &q->losses;
+    t->title = l->title = q->o.file;
+    l->form = t->form;
     int code = lg_sweep_cells(&q->o, lg_cli_sweep_keep, t, &err);
+    if (!code) code = lg_sweep_losses(&q->o, lg_cli_sweep_losses_add, l, &err);
     if (code) return failed_call(code, &err);
-    if (lg_cli_sweep_print(t) || t->lost) {
+    int lost = ((t->count || !l->count) && lg_cli_sweep_print(t)) || t->lost;
+    if (lost | (lg_cli_sweep_losses_print(l) != 0)) {
         fputs("lengthen sweep: no memory for all of the table; end other programs\n", stderr);
         return LG_EXIT_FAILED;
     }
-    if (!t->count)
+    if (!t->count && !l->count)
         fprintf(stderr, "No run of this sweep is done: nothing of %s is in the store %s yet.\n",
                 q->o.folder, q->o.store);
     int letters = (q->plot && !file) || (t->form == LG_CLI_TABLE && isatty(STDOUT_FILENO));
-    if (t->count && (file || letters)) code = lg_cli_sweep_draw(t, file, letters, &err);
+    if ((!t->count && !l->count) || (!file && !letters)) return LG_EXIT_DONE;
+    code = t->count ? lg_cli_sweep_draw(t, file, letters, &err)
+                    : lg_cli_sweep_losses_draw(l, file, letters, &err);
     if (code) return failed_call(LG_ERROR_SYSTEM, &err);
-    if (t->count && file) fprintf(stderr, "The figure is in %s\n", file);
+    if (file) fprintf(stderr, "The figure is in %s\n", file);
     return LG_EXIT_DONE;
 }
 
@@ -197,6 +213,7 @@ int lg_cmd_sweep(int argc, char **argv)
     if (code < 0) code = sweep(q);
     lg_cli_progress_clear(&q->progress);
     lg_cli_sweep_clear(&q->cells);
+    lg_cli_sweep_losses_clear(&q->losses);
     free(q);
     return code;
 }

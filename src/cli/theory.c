@@ -53,6 +53,8 @@ const char lg_cmd_theory_help[] =
     "\n"
     "bridge puts the wrong answers of a transformer (evals.csv of `lengthen reproduce\n"
     "theory-bridge`) at one length beside the errors of the class (rows.csv of sweeps), over k.\n"
+    "--where model.scores=softmax takes the runs with that setting alone. Runs that have not\n"
+    "learned their training lengths are drawn, too, and named.\n"
     "\n"
     "Exit code 3: check found that an assumption fails.\n"
     "\n"

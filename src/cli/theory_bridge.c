@@ -14,8 +14,8 @@
 
 static const char words[] =
     "Reconstructed: ensembles, class and coupling (docs/THEORY.md). Class: mean |h - Y|, geometric "
-    "mean over seeds, 95% interval. Transformer: share of wrong answers, 95% Wilson interval; none "
-    "wrong of n is drawn at 1/2n; runs under 99% at their training length are left out.";
+    "mean over seeds, 95% interval. Transformer: share of wrong answers over all seeds, 95% Wilson "
+    "interval; none wrong of n is drawn at 1/2n.";
 
 enum { MOST_CLASSES = 16, MOST_FIELDS = 32, NAME = 120 };
 
@@ -27,7 +27,8 @@ struct point {
     double error, low, high;
 };
 
-/* A run of the transformer that has not learned its training lengths. */
+/* A run of the transformer that has not learned its training lengths: it is drawn as those of the
+ * class are, and named. */
 struct failed {
     char name[NAME];
     int k, seed, length;
@@ -35,7 +36,7 @@ struct failed {
 };
 
 struct bridge {
-    const char *evals, *out, *classes[MOST_CLASSES];
+    const char *evals, *out, *where, *title, *classes[MOST_CLASSES];
     int class_count, length, json;
     struct point *points;
     struct failed *failed;
@@ -117,21 +118,22 @@ static struct point *point_of(struct bridge *b, const char *name, int k)
 /* Columns of evals.csv. */
 enum { METHOD, TRAIN, LENGTH, SAMPLES, EXACT, MODE, SEED, TRAINED, EVAL_COLUMNS };
 
-/* The k and the name of a row of generated answers; 0: it is none. */
-static int name_eval(char *const *field, char name[NAME])
+/* The k and the name of a row of generated answers; 0: it is none, or not wanted. */
+static int name_eval(const struct bridge *b, char *const *field, char name[NAME])
 {
     const char *k = strstr(field[TRAIN], "task.k=");
     if (!k || strcmp(field[MODE], "generated") != 0) return 0;
+    if (b->where && !strstr(field[TRAIN], b->where)) return 0;
     snprintf(name, NAME, "transformer: %s", field[METHOD]);
     return atoi(k + 7);
 }
 
-/* Under 99% at the longest length of training: what it does beyond says nothing. */
+/* Under 99% at the longest length of training. */
 static int take_learned(void *context, char *const *field)
 {
     struct bridge *b = context;
     char name[NAME];
-    int k = name_eval(field, name);
+    int k = name_eval(b, field, name);
     if (!k || atoi(field[LENGTH]) != atoi(field[TRAINED]) || atof(field[EXACT]) >= 0.99) return 0;
     struct failed *failed = realloc(b->failed, (size_t)(b->failed_count + 1) * sizeof *failed);
     if (!failed) return -1;
@@ -149,12 +151,8 @@ static int take_eval(void *context, char *const *field)
 {
     struct bridge *b = context;
     char name[NAME];
-    int k = name_eval(field, name);
+    int k = name_eval(b, field, name);
     if (!k || atoi(field[LENGTH]) != b->length) return 0;
-    for (int i = 0; i < b->failed_count; i++)
-        if (b->failed[i].k == k && b->failed[i].seed == atoi(field[SEED]) &&
-            strcmp(b->failed[i].name, name) == 0)
-            return 0;
     struct point *p = point_of(b, name, k);
     if (!p) return -1;
     int64_t samples = atoll(field[SAMPLES]);
@@ -273,8 +271,8 @@ static void show(const struct bridge *b)
     lg_cli_table_clear(&t);
     for (int i = 0; i < b->failed_count && !b->json; i++) {
         const struct failed *f = &b->failed[i];
-        printf("%sLeft out, not learned: %s, k = %d, seed %d: %.1f%% exact at %d.\n", i ? "" : "\n",
-               f->name, f->k, f->seed, 100 * f->exact, f->length);
+        printf("%sNot learned: %s, k = %d, seed %d: %.1f%% exact at %d.\n", i ? "" : "\n", f->name,
+               f->k, f->seed, 100 * f->exact, f->length);
     }
 }
 
@@ -309,7 +307,7 @@ static int draw(const struct bridge *b)
         count += !known;
     }
     snprintf(title, sizeof title, "The idealised class and a transformer at %d tokens", b->length);
-    lg_figure f = {.title = title,
+    lg_figure f = {.title = b->title ? b->title : title,
                    .x_label = "k, planted words",
                    .y_label = "error",
                    .curves = curves,
@@ -330,6 +328,8 @@ static int read_options(struct bridge *b, int argc, char **argv)
     static const struct option known[] = {{"class", required_argument, NULL, 'c'},
                                           {"length", required_argument, NULL, 'l'},
                                           {"plot", required_argument, NULL, 'p'},
+                                          {"where", required_argument, NULL, 'w'},
+                                          {"title", required_argument, NULL, 't'},
                                           {"json", no_argument, NULL, 'j'},
                                           {0}};
     opterr = 0;
@@ -347,6 +347,8 @@ static int read_options(struct bridge *b, int argc, char **argv)
                                     optarg);
             break;
         case 'p': b->out = optarg; break;
+        case 'w': b->where = optarg; break;
+        case 't': b->title = optarg; break;
         case 'j': b->json = 1; break;
         default:
             return lg_cli_wrong("theory", "\"%s\" is not an option of bridge, or lacks its value",
@@ -373,9 +375,9 @@ int lg_cli_theory_bridge(int argc, char **argv)
     if (!code) code = read_rows(b.evals, wanted, EVAL_COLUMNS, take_eval, &b);
     if (!code && b.count == class_points)
         code = lg_cli_wrong("theory",
-                            "%s has no row of length %d, with task.k, of a run that has learned; "
-                            "give another --length",
-                            b.evals, b.length);
+                            "%s has no row of length %d with task.k%s%s; give another --length%s",
+                            b.evals, b.length, b.where ? " and " : "", b.where ? b.where : "",
+                            b.where ? " or --where" : "");
     if (!code) {
         settle_points(&b);
         show(&b);

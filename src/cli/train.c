@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cells.h"
+#include "cli/losses.h"
 #include "cli/cli.h"
 #include "cli/show.h"
 
@@ -47,6 +48,7 @@ struct training {
     int64_t first, tokens;
     int length, sparsity, curriculum; /* of the first step; whether they have changed */
     struct lg_cli_cells cells;
+    struct lg_cli_losses losses; /* of a run of texts */
 };
 
 static void print_json(const lg_run_step *s)
@@ -139,6 +141,19 @@ static int watch(void *context, const lg_run_step *s)
 }
 
 /* A cell of an evaluation on the way. */
+/* Of a length, its last positions. */
+static void show_loss(void *context, const lg_text_row *r)
+{
+    struct training *t = context;
+    if (t->start > 0) t->paused += r->seconds;
+    if (t->json)
+        lg_cli_losses_add(&t->losses, r);
+    else if (r->high == r->length)
+        fprintf(stderr, "%sstep %lld: loss %.3f at positions %d to %d, excess %+.3f\n",
+                t->terminal ? "\r\033[K" : "", (long long)r->step, r->truncated.value, r->low,
+                r->high, r->excess.value);
+}
+
 static void show_cell(void *context, const lg_run_cell *c)
 {
     struct training *t = context;
@@ -228,6 +243,7 @@ static int read_options(int argc, char **argv, struct training *t)
 int lg_cmd_train(int argc, char **argv)
 {
     struct training t = {.terminal = isatty(STDERR_FILENO), .cells.form = LG_CLI_JSON};
+    t.losses.form = LG_CLI_JSON;
     char folder[1024];
     lg_error err = {0};
     int done, code = read_options(argc, argv, &t);
@@ -245,12 +261,14 @@ int lg_cmd_train(int argc, char **argv)
                         .store = lg_cli_store(t.store),
                         .watch = watch,
                         .table = show_cell,
+                        .told = show_loss,
                         .stop = &lg_cli_interrupted,
                         .context = &t};
     lg_cli_catch_interrupts(1);
     code = lg_run_train(&o, &done, &err);
     lg_cli_catch_interrupts(0);
     lg_cli_cells_clear(&t.cells);
+    lg_cli_losses_clear(&t.losses);
     if (code) {
         fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start > 0 ? "\n" : "", err.text);
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;

@@ -1,4 +1,4 @@
-/* checks.c: what must hold of an experiment's cells: one mean above another, a mean above a value,
+/* checks.c: what must hold of an experiment's cells: one mean above or below another, or a value,
  * no rise where accuracy should fall, and how many runs are certified. */
 #include <math.h>
 #include <stdio.h>
@@ -36,17 +36,18 @@ struct looking {
 
 struct mean {
     int cells;
-    double mean, least;
+    double mean, least, most;
 };
 
 static struct mean mean_of(const struct looking *k, lg__where where)
 {
-    struct mean m = {.least = 1};
+    struct mean m = {.least = INFINITY, .most = -INFINITY};
     for (int i = 0; i < k->count; i++) {
         if (!lg__where_fits(k->s, where, &k->cells[i])) continue;
         m.cells++;
         m.mean += k->cells[i].median;
         m.least = fmin(m.least, k->cells[i].median);
+        m.most = fmax(m.most, k->cells[i].median);
     }
     if (m.cells) m.mean /= m.cells;
     return m;
@@ -54,11 +55,13 @@ static struct mean mean_of(const struct looking *k, lg__where where)
 
 static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
+/* Also of less: then the difference is to be as far below 0. */
 static void check_more(struct looking *k, const struct lg__experiment_check *c)
 {
     struct mean a = mean_of(k, c->cells), b = mean_of(k, c->other);
     k->value = a.mean - b.mean;
-    k->holds = k->value >= c->by - ROUNDING && (c->has_by || k->value > 0);
+    double more = c->kind == LG__CHECK_LESS ? -k->value : k->value;
+    k->holds = more >= c->by - ROUNDING && (c->has_by || more > 0);
     if (!a.cells || !b.cells) k->holds = -1;
     if (k->holds < 0)
         fprintf(k->numbers, "no cells%s", a.cells ? " to compare with" : "");
@@ -67,14 +70,16 @@ static void check_more(struct looking *k, const struct lg__experiment_check *c)
                 plural(a.cells), b.mean, b.cells, plural(b.cells), k->value);
 }
 
+/* Also of most. */
 static void check_least(struct looking *k, const struct lg__experiment_check *c)
 {
     struct mean a = mean_of(k, c->cells);
+    int most = c->kind == LG__CHECK_MOST;
     k->value = a.mean;
-    k->holds = !a.cells ? -1 : a.mean >= c->by - ROUNDING;
+    k->holds = !a.cells ? -1 : most ? a.mean <= c->by + ROUNDING : a.mean >= c->by - ROUNDING;
     if (a.cells)
-        fprintf(k->numbers, "%.3f (%d cell%s, the least %.3f)", a.mean, a.cells, plural(a.cells),
-                a.least);
+        fprintf(k->numbers, "%.3f (%d cell%s, the %s %.3f)", a.mean, a.cells, plural(a.cells),
+                most ? "most" : "least", most ? a.most : a.least);
     else
         fputs("no cells", k->numbers);
 }
@@ -98,7 +103,7 @@ static int same_series(const struct looking *k, const struct lg__cell *a, const 
                        int by_length)
 {
     const struct lg__sweep_item *runs = k->s->plan.runs;
-    return runs[a->run].group == runs[b->run].group && a->taught == b->taught &&
+    return runs[a->run].group == runs[b->run].group && a->mode == b->mode &&
            a->predicted == b->predicted &&
            (by_length ? a->sparsity == b->sparsity : a->length == b->length);
 }
@@ -210,14 +215,15 @@ static void put_yaml(FILE *f, const struct lg__yaml *n)
 
 static void put_check(FILE *f, const struct lg__experiment_check *c)
 {
-    static const char *const words[] = {"more ", "at least ", "monotone in ", "certified "};
+    static const char *const words[] = {"more ",    "less ",        "at least ",
+                                        "at most ", "monotone in ", "certified "};
+    int value = c->kind == LG__CHECK_LEAST || c->kind == LG__CHECK_MOST;
     fputs(words[c->kind], f);
     if (c->kind == LG__CHECK_MONOTONE) fputs(c->by_length ? "length" : "sparsity", f);
     if (c->kind == LG__CHECK_MONOTONE && c->cells) fputs(" where ", f);
-    if (c->kind == LG__CHECK_LEAST || c->kind == LG__CHECK_CERTIFIED)
-        fprintf(f, "%g %s ", c->by, c->kind == LG__CHECK_LEAST ? "in" : "of");
+    if (value || c->kind == LG__CHECK_CERTIFIED) fprintf(f, "%g %s ", c->by, value ? "in" : "of");
     if (c->cells) put_yaml(f, c->cells);
-    if (c->kind == LG__CHECK_MORE) {
+    if (c->other) {
         fputs(" than ", f);
         put_yaml(f, c->other);
         if (c->has_by) fprintf(f, " by %g", c->by);
@@ -235,9 +241,9 @@ static int one_check(struct looking *k, int index, lg_reproduce_result *r, lg_er
     int e = f && k->numbers ? 0 : LG_ERROR_MEMORY;
     k->value = 0;
     if (!e) put_check(f, c);
-    if (!e && c->kind == LG__CHECK_MORE)
+    if (!e && (c->kind == LG__CHECK_MORE || c->kind == LG__CHECK_LESS))
         check_more(k, c);
-    else if (!e && c->kind == LG__CHECK_LEAST)
+    else if (!e && (c->kind == LG__CHECK_LEAST || c->kind == LG__CHECK_MOST))
         check_least(k, c);
     else if (!e && c->kind == LG__CHECK_CERTIFIED)
         check_certified(k, c);

@@ -367,6 +367,17 @@ static int take_task(struct lg__config *c, const struct said *s, const struct lg
     return c->task ? 0 : no_memory(err);
 }
 
+static int take_text(struct lg__config *c, const struct said *s, const struct lg__config_key *k,
+                     lg_error *err)
+{
+    const struct lg__yaml *n = value_of(s);
+    char **text = field(c, k);
+    if (n->kind != LG__YAML_SCALAR) return wrong(s, k, n, "a text", err);
+    free(*text);
+    *text = *n->text ? copy(n->text, strlen(n->text)) : NULL;
+    return *text || !*n->text ? 0 : no_memory(err);
+}
+
 /* n as [lo, hi], each within its own part of the range. */
 static int take_pair(int pair[2], const struct said *s, const struct lg__config_key *k,
                      const struct lg__yaml *n, lg_error *err)
@@ -480,6 +491,7 @@ static int take(struct lg__config *c, const struct said *s, const struct lg__con
     case LG__KEY_WORD:
     case LG__KEY_NAME: return take_word(c, s, k, err);
     case LG__KEY_TASK: return take_task(c, s, k, err);
+    case LG__KEY_TEXT: return take_text(c, s, k, err);
     case LG__KEY_PAIR: return take_pair(field(c, k), s, k, value_of(s), err);
     case LG__KEY_LIST: return take_list(c, s, k, err);
     case LG__KEY_SOURCE: return take_source(c, s, k, err);
@@ -723,6 +735,7 @@ void lg__config_clear(struct lg__config *c)
     free(c->settings);
     free(c->file);
     free(c->task);
+    free(c->from);
     free(c->eval_lengths.at);
     free(c->eval_sparsities.at);
     *c = (struct lg__config){0};

@@ -17,6 +17,7 @@ enum lg__config_kind {
     LG__KEY_WORD,   /* "a|b|c"; an int (or enum), the word's place from 0 */
     LG__KEY_NAME,   /* one of the row's names; a const char * that lives for ever */
     LG__KEY_TASK,   /* a name of lg_task_info_find; c->task */
+    LG__KEY_TEXT,   /* any text; a char * of its own, NULL where it is empty */
     LG__KEY_PAIR,   /* "[1..9, 1..9]": lo and hi, lo <= hi; two ints */
     LG__KEY_LIST,   /* "[1..9, ..]": whole numbers; a struct lg__config_list */
     LG__KEY_SOURCE, /* a name for all levels, or a list with one for each; c->scheme.source */
@@ -60,6 +61,7 @@ struct lg__config {
     int window_count; /* as source_count */
 
     lg_train_options train; /* threads stay 0: they are not part of a run's result */
+    char *from;             /* the folder of a run whose weights it begins with; NULL: none */
     int batch;              /* sequences a step */
     int length[2];          /* lo and hi of training */
     int sparsity[2];        /* 0, 0: auto, the task's own range */

@@ -63,6 +63,8 @@ static const struct lg__config_key keys[] = {
     INT("positions.chunks", "2..1000000", "2", scheme.chunks, "pose: pieces of an example"),
     INT("positions.target", "0..1000000000", "0", scheme.target,
         "pose: the length in IDs to be ready for"),
+    WORD("positions.random_start", "no|yes", "no", scheme.random_start,
+         "pose: the first piece is shifted at random, too"),
     NAME(SOURCE, "positions.source", source_name, "given", scheme.source,
          "who supplies the IDs of generated tokens: the task's rule, or a head that predicts "
          "them; one, or a list with one a level"),
@@ -106,6 +108,8 @@ static const struct lg__config_key keys[] = {
     WORD("model.sink", "no|yes", "no", model.sink,
          "a learned score without a value: shows that no key is where a query looks"),
 
+    {"train.from", "TEXT", "", "the folder of a run whose weights it begins with; else drawn ones",
+     LG__KEY_TEXT, AT(from), NULL},
     INT("train.steps", "1..2147483647", "1000", train.steps, "of the schedule"),
     INT("train.batch", "1..1000000", "64", batch, "sequences a step"),
     REAL("train.lr", "0.0..1e6", "0.001", train.lr, "learning rate after the warmup"),

@@ -128,8 +128,6 @@ static int check_text(const struct lg__config *c, lg_error *err)
     } row[] = {
         {"train.stop_at", "a text has no exact answers", "set it to 0", c->stop_at > 0},
         {"train.certify.every", "no finite machine writes a text", "set it to 0", c->certify_every},
-        {"eval.every", "the loss by position is made by `lengthen eval` alone", "set it to 0",
-         c->eval_every},
         {"train.sparsity", "a text has no sparsity", "set it to auto", c->sparsity[1]},
         {"eval.sparsities", "a text has no sparsity", "set it to auto", c->eval_sparsities.count},
         {"train.curriculum", "a text has no sparsity", "set it to length or none", grows}};

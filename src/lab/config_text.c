@@ -95,6 +95,7 @@ static void put_value(FILE *f, const struct lg__config *c, const struct lg__conf
     case LG__KEY_WORD: put_word(f, k, *ints); break;
     case LG__KEY_NAME: put_text(f, *(const char *const *)at); break;
     case LG__KEY_TASK: put_text(f, c->task); break;
+    case LG__KEY_TEXT: put_text(f, *(char *const *)at ? *(char *const *)at : ""); break;
     case LG__KEY_SOURCE: put_sources(f, c); break;
     case LG__KEY_WINDOW: put_windows(f, c); break;
     case LG__KEY_PAIR:
@@ -319,7 +320,9 @@ static const char page_sweeps[] =
     "  smoke:\n"
     "    set: {train.steps: 100, eval.samples: 20}   # other values than the config's\n"
     "    vary: {seed: [1], scheme: [coupled]}        # another list, or the bundles that are kept\n"
-    "```\n"
+    "```\n";
+
+static const char page_experiments[] =
     "\n"
     "## Experiments\n"
     "\n"
@@ -327,7 +330,8 @@ static const char page_sweeps[] =
     "the\n"
     "runs of `experiments/NAME.yaml` whose rows are not there yet, draws and checks. Its first "
     "line\n"
-    "is a comment, `# question Expected: outcome`, written before the first run.\n"
+    "is a comment, `# question Expected: outcome`, written before the first run. A file in a\n"
+    "folder there is named with it, `language/models`, and is not one of `all`.\n"
     "\n"
     "```yaml\n"
     "experiment:\n"
@@ -348,12 +352,13 @@ static const char page_sweeps[] =
     "```\n"
     "\n"
     "- `words` is the caption of every figure: what is documented, what is reconstructed.\n"
-    "- `where`, `more`, `than` and `least` name cells: a value or a list of them for what `vary` "
-    "has\n"
-    "  (other than the seed), `ids` (`given`, `predicted`), `sparsity`, `length` and `mode`\n"
-    "  (`generated` if it is not said, `taught`). What is not named may be anything.\n"
+    "- `where`, `more`, `less`, `than`, `least` and `most` name cells: a value or a list of them\n"
+    "  for what `vary` has (other than the seed), `ids` (`given`, `predicted`), `sparsity`,\n"
+    "  `length` and `mode` (`generated` if it is not said, `taught`). What is not named may be\n"
+    "  anything.\n"
     "- `more`: the mean over these cells of the median over the seeds is more than that of the\n"
-    "  others, by at least `by` (which may be below 0). `least`: the mean is `is` or more.\n"
+    "  others, by at least `by` (which may be below 0); `less`: less than that. `least`: the mean\n"
+    "  is `is` or more; `most`: or less.\n"
     "- `monotone` (`sparsity` or `length`): over all seeds together, no cell is better than one "
     "with\n"
     "  less of it beyond both 95% intervals; Kendall's tau-b is printed. Cells whose interval has\n"
@@ -371,6 +376,32 @@ static const char page_sweeps[] =
     "calls `method`, `train` has the others but the seed, `a=1;b=2`. `run.json` says for each run\n"
     "which command, commit, compiler, CPU and kernels made it, when and in how many hours. Scales\n"
     "other than `desk` write both into `--out`.\n";
+
+static const char page_losses[] =
+    "\n"
+    "Experiments of the task text (docs/TEXT.md) have losses by position in place of answers:\n"
+    "\n"
+    "```yaml\n"
+    "experiment:\n"
+    "  figures:                        # loss against position, up to which a bin goes\n"
+    "    - {file: loss.svg, title: Loss by position, lines: method}\n"
+    "    - {file: excess.svg, title: Excess, lines: method, where: {mode: excess}}\n"
+    "  checks:\n"
+    "    - {less: {method: PoSE, position: 256}, than: {method: plain, position: 256}, by: 0.1}\n"
+    "    - {most: {method: PoSE, position: 256, mode: excess}, is: 0.05}\n"
+    "config:\n"
+    "  task: {name: text, text: [corpus/], tokenizer: tokenizer.json}\n"
+    "  eval: {lengths: [64, 256], samples: 200}\n"
+    "```\n"
+    "\n"
+    "- Cells are named by what `vary` has, `length` (the greatest, if it is not said), `position`\n"
+    "  (the bin that has it) and `mode` (`truncated` if it is not said, `sliding`, `excess`). "
+    "Their\n"
+    "  values are in nats a token. Figures shade what all their lines were trained on.\n"
+    "- `results/NAME/losses.csv` has one row a run, length and bin. `run.json` has the checksums "
+    "of\n"
+    "  tokenizer and texts. The texts are needed to make runs, not to draw and check their rows.\n"
+    "- Every length must have a held-out document; `samples` of them are read, or all there are.\n";
 
 char *lg__config_page(void)
 {
@@ -390,6 +421,8 @@ char *lg__config_page(void)
     fprintf(f, "\n## The settings of the tasks\n");
     for (int i = 0; i < lg_task_count(); i++) put_page_settings(f, lg_task_info_at(i));
     fputs(page_sweeps, f);
+    fputs(page_experiments, f);
+    fputs(page_losses, f);
     if (!fclose(f)) return text;
     free(text);
     return NULL;

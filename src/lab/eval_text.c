@@ -4,12 +4,15 @@
  * are the unit: a mean over them, and an interval of that mean. */
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "lab/bench.h"
 #include "lab/run.h"
+#include "lab/store.h"
 #include "lab/texts.h"
 #include "tasks/tasks.h"
 
@@ -31,7 +34,9 @@ struct bin {
 
 struct measuring {
     const lg_text_eval_options *o;
-    struct lg__run run;
+    struct lg__run *run;
+    lg_store *store; /* or NULL */
+    int64_t number;  /* of the run in it */
     const lg_corpus *corpus;
     lg_corpus *own; /* opened here: other texts than the run's */
     lg_corpus_side side;
@@ -41,7 +46,9 @@ struct measuring {
     struct lg__block documents; /* int64_t: those that are looked at */
     struct lg__block losses;    /* double [length + 1]: of one document, by position */
     struct bin bin[MOST_BINS];
-    int bins, context;
+    int bins, context, most; /* most: documents */
+    lg_text_row like;        /* what the rows have in common; but for the length */
+    int told;
 };
 
 /* ---- Means -------------------------------------------------------------------------------- */
@@ -78,13 +85,13 @@ static int add_sequence(struct measuring *m, const int32_t *tokens, int n, int f
     lg_example *x = &m->example;
     int e = lg__example_fill(x, tokens, n, err);
     for (int i = 0; i < n && !e; i++) x->loss[i] = i >= from && i <= to;
-    return e ? e : lg_scheme_add(&m->run.scheme, m->run.task, x, NULL, &m->batch, err);
+    return e ? e : lg_scheme_add(&m->run->scheme, m->run->task, x, NULL, &m->batch, err);
 }
 
 static int set_length(struct measuring *m, int n, lg_error *err)
 {
-    if (m->run.model_config.rope_scaling != LG_ROPE_DYNAMIC) return 0;
-    return lg_model_set_length(m->run.model, n, err);
+    if (m->run->model_config.rope_scaling != LG_ROPE_DYNAMIC) return 0;
+    return lg_model_set_length(m->run->model, n, err);
 }
 
 /* loss[p] for p = 1..length: of token p, from the tokens before it. */
@@ -92,7 +99,7 @@ static int truncated(struct measuring *m, const int32_t *tokens, int length, dou
                      lg_error *err)
 {
     lg_eval_result r;
-    int vocab = m->run.model_config.vocab, most = MOST_LOGITS / vocab,
+    int vocab = m->run->model_config.vocab, most = MOST_LOGITS / vocab,
         e = set_length(m, length, err);
     most = most < 1 ? 1 : most;
     for (int from = 1; from <= length && !e; from += most) {
@@ -123,7 +130,7 @@ static int sliding(struct measuring *m, const int32_t *tokens, struct bin *b, co
 {
     lg_eval_result r;
     int place[PLACES], width = b->high - b->low + 1, count = width < PLACES ? width : PLACES;
-    int vocab = m->run.model_config.vocab, e = set_length(m, m->context, err);
+    int vocab = m->run->model_config.vocab, e = set_length(m, m->context, err);
     double sum = 0, before = 0;
     lg_batch_reset(&m->batch);
     for (int i = 0; i < count && !e; i++) {
@@ -144,17 +151,20 @@ static int sliding(struct measuring *m, const int32_t *tokens, struct bin *b, co
 /* ---- One length ----------------------------------------------------------------------------- */
 
 /* Up to the context the powers of two and the context; then the same from there on. */
+int lg__text_bin_end(int low, int length, int context)
+{
+    int power = 1;
+    while (power < low) power *= 2;
+    int high = power < length ? power : length;
+    return low <= context && high > context ? context : high;
+}
+
 static void set_bins(struct measuring *m, int length)
 {
-    int low = 1, power = 1;
     m->bins = 0;
-    while (low <= length && m->bins < MOST_BINS) {
-        while (power < low) power *= 2;
-        int high = power < length ? power : length;
-        if (low <= m->context && high > m->context) high = m->context;
-        m->bin[m->bins++] = (struct bin){.low = low, .high = high};
-        low = high + 1;
-    }
+    for (int low = 1; low <= length && m->bins < MOST_BINS; low = m->bin[m->bins++].high + 1)
+        m->bin[m->bins] =
+            (struct bin){.low = low, .high = lg__text_bin_end(low, length, m->context)};
 }
 
 static int one_document(struct measuring *m, int64_t document, int length, lg_error *err)
@@ -165,7 +175,7 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
     int e = tokens ? lg_corpus_read(m->corpus, document, 0, length + 1, tokens, err)
                    : lg__fail(err, LG_ERROR_MEMORY, "no memory for a document; end other programs");
     if (!e) e = truncated(m, tokens, length, loss, err);
-    lg_rng_init(&r, (uint64_t)m->run.config.seed, STREAM_PLACES, (uint64_t)document);
+    lg_rng_init(&r, (uint64_t)m->run->config.seed, STREAM_PLACES, (uint64_t)document);
     for (int i = 0; i < m->bins && !e; i++) {
         struct bin *b = &m->bin[i];
         double sum = 0;
@@ -185,8 +195,7 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
 static int choose_documents(struct measuring *m, int length, int *chosen, int64_t *there,
                             lg_error *err)
 {
-    int64_t all = lg_corpus_documents(m->corpus, m->side), most = m->o->documents;
-    if (!most) most = m->run.config.eval_samples;
+    int64_t all = lg_corpus_documents(m->corpus, m->side);
     int e = lg__block_grow(&m->documents, ((size_t)all + 1) * sizeof(int64_t), 0, "documents", err);
     int64_t *d = m->documents.data;
     lg_rng r;
@@ -196,8 +205,8 @@ static int choose_documents(struct measuring *m, int length, int *chosen, int64_
         int64_t document = lg_corpus_document(m->corpus, m->side, i);
         if (lg_corpus_length(m->corpus, document) > length) d[(*there)++] = document;
     }
-    *chosen = (int)(*there < most ? *there : most);
-    lg_rng_init(&r, (uint64_t)m->run.config.seed, STREAM_DOCUMENTS, 0);
+    *chosen = (int)(*there < m->most ? *there : m->most);
+    lg_rng_init(&r, (uint64_t)m->run->config.seed, STREAM_DOCUMENTS, 0);
     for (int64_t i = 0; i < *chosen; i++) {
         int64_t left = *there - i < INT32_MAX ? *there - i : INT32_MAX;
         int64_t j = i + (int64_t)lg_rng_below(&r, (uint32_t)left), was = d[i];
@@ -207,31 +216,47 @@ static int choose_documents(struct measuring *m, int length, int *chosen, int64_
     return 0;
 }
 
-static void tell(struct measuring *m, int length, int documents, int64_t there)
+/* Into the store, then to whoever asked. */
+static int put_rows(struct measuring *m, int length, int documents, int64_t there, double seconds,
+                    lg_error *err)
 {
+    lg_text_row rows[MOST_BINS];
     for (int i = 0; i < m->bins; i++) {
         const struct bin *b = &m->bin[i];
-        lg_text_row row = {.step = m->run.step,
-                           .length = length,
-                           .low = b->low,
-                           .high = b->high,
-                           .context = m->context,
-                           .documents = documents,
-                           .there = there,
-                           .truncated = result_of(&b->truncated),
-                           .sliding = result_of(&b->sliding),
-                           .excess = result_of(&b->excess)};
-        row.trained_least = m->run.config.length[0];
-        row.trained_length = m->run.config.length[1];
-        if (m->o->told) m->o->told(m->o->of, &row);
+        lg_text_row *row = &rows[i];
+        *row = m->like;
+        row->length = length;
+        row->low = b->low;
+        row->high = b->high;
+        row->documents = documents;
+        row->there = there;
+        row->truncated = result_of(&b->truncated);
+        row->sliding = result_of(&b->sliding);
+        row->excess = result_of(&b->excess);
+        row->seconds = i ? 0 : seconds;
     }
+    int e = m->store ? lg__store_add_losses(m->store, m->number, rows, m->bins, seconds, err) : 0;
+    for (int i = 0; i < m->bins && !e && m->o->told; i++) m->o->told(m->o->of, &rows[i]);
+    return e;
 }
 
-static int one_length(struct measuring *m, int length, int *told, lg_error *err)
+static void tell_kept(void *context, const lg_text_row *r)
 {
-    int documents;
+    struct measuring *m = context;
+    m->told++;
+    if (m->o->told) m->o->told(m->o->of, r);
+}
+
+static int one_length(struct measuring *m, int length, lg_error *err)
+{
+    int documents, before = m->told, e = 0;
     int64_t there;
-    int e = choose_documents(m, length, &documents, &there, err);
+    double since = lg__now();
+    m->like.length = length;
+    if (m->store && !m->o->again)
+        e = lg__store_get_losses(m->store, m->number, &m->like, m->most, tell_kept, m, err);
+    if (e || m->told > before) return e;
+    e = choose_documents(m, length, &documents, &there, err);
     if (!e) e = lg__block_grow(&m->losses, ((size_t)length + 1) * sizeof(double), 0, "losses", err);
     if (e || !documents) return e;
     set_bins(m, length);
@@ -239,9 +264,8 @@ static int one_length(struct measuring *m, int length, int *told, lg_error *err)
         if (m->o->stop && *m->o->stop) return 0;
         e = one_document(m, ((const int64_t *)m->documents.data)[i], length, err);
     }
-    if (!e) tell(m, length, documents, there);
-    *told = 1;
-    return e;
+    m->told++;
+    return e ? e : put_rows(m, length, documents, there, lg__now() - since, err);
 }
 
 /* ---- The call --------------------------------------------------------------------------------- */
@@ -251,17 +275,17 @@ static int open_texts(struct measuring *m, lg_error *err)
 {
     const lg_text_eval_options *o = m->o;
     char file[PATH_MAX];
-    m->corpus = lg__text_corpus(m->run.task);
+    m->corpus = lg__text_corpus(m->run->task);
     m->side = LG_CORPUS_TEST;
     if (!o->texts) {
         if (m->corpus) return 0;
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s has no texts to be evaluated on%s%.300s; name "
                         "some (--text)",
-                        o->folder, *m->run.texts ? ": " : "", m->run.texts);
+                        o->folder, *m->run->texts ? ": " : "", m->run->texts);
     }
     const char *field = o->field ? o->field : "text";
-    lg_tokenizer *t = lg__text_tokenizer(m->run.task);
+    lg_tokenizer *t = lg__text_tokenizer(m->run->task);
     lg_corpus_options c = {.field = field, .cache = file};
     int e = lg__text_cache(file, sizeof file, t, o->texts, field, err);
     const char **paths = e ? NULL : lg__text_paths(o->texts, &c.path_count);
@@ -274,52 +298,108 @@ static int open_texts(struct measuring *m, lg_error *err)
     return m->own ? 0 : err->code;
 }
 
+static void set_like(struct measuring *m)
+{
+    const struct lg__config *c = &m->run->config;
+    lg_text_row *like = &m->like;
+    like->step = m->run->step;
+    like->context = m->context;
+    like->trained_least = c->length[0];
+    like->trained_length = c->length[1];
+    snprintf(like->texts, sizeof like->texts, "%s", m->o->texts ? m->o->texts : "");
+    snprintf(like->data, sizeof like->data, "%016llx",
+             (unsigned long long)lg_corpus_checksum(m->corpus));
+}
+
 static int measure(struct measuring *m, lg_error *err)
 {
-    const struct lg__config *c = &m->run.config;
+    const struct lg__config *c = &m->run->config;
     const int *lengths = m->o->lengths ? m->o->lengths : c->eval_lengths.at;
-    int count = m->o->lengths ? m->o->length_count : c->eval_lengths.count, told = 0, e = 0;
+    int count = m->o->lengths ? m->o->length_count : c->eval_lengths.count, e = 0;
     m->context = m->o->context ? m->o->context : c->length[1];
-    m->evaluator = lg_evaluator_new(m->run.model, m->o->threads, err);
+    m->most = m->o->documents ? m->o->documents : c->eval_samples;
+    set_like(m);
+    m->evaluator = lg_evaluator_new(m->run->model, m->o->threads, err);
     if (!m->evaluator) return LG_ERROR_MEMORY;
-    for (int i = 0; i < count && !e; i++) {
+    for (int i = 0; i < count && !e && !(m->o->stop && *m->o->stop); i++) {
         if (lengths[i] < 1 || lengths[i] > 1 << 20)
             e = lg__fail(err, LG_ERROR_ARGUMENT, "a length of %d tokens; take 1..1048576",
                          lengths[i]);
         else
-            e = one_length(m, lengths[i], &told, err);
+            e = one_length(m, lengths[i], err);
     }
-    if (e || told || !count || (m->o->stop && *m->o->stop)) return e;
+    if (e || m->told || !count || (m->o->stop && *m->o->stop)) return e;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s: of %lld held-out documents none has %d tokens and one more; take shorter "
                     "--lengths, longer texts (--text), or a larger share task.test",
                     m->o->folder, (long long)lg_corpus_documents(m->corpus, m->side), lengths[0]);
 }
 
-int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err)
+int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
+                   lg_error *warning, lg_error *err)
 {
-    lg_error own;
     struct measuring *m = calloc(1, sizeof *m);
-    if (!err) err = &own;
     if (!m) return lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluation");
     m->o = o;
+    m->run = r;
+    m->store = s;
+    m->number = number;
     lg_batch_init(&m->batch);
     lg_example_init(&m->example);
-    int e = lg__run_open_folder(&m->run, o->folder, warning, err);
-    if (!e && !lg__is_text(m->run.task))
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s is a run of task %s, which has answers; evaluate those (lg_run_eval)",
-                     o->folder, m->run.config.task);
-    if (!e) e = open_texts(m, err);
+    int e = open_texts(m, err);
+    if (!e && m->own && warning && lg_corpus_note(m->own))
+        lg__fail(warning, 0, "%s", lg_corpus_note(m->own));
     if (!e) e = measure(m, err);
+    if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC) { /* as it is trained */
+        int back = lg_model_set_length(r->model, r->model_config.rope_length, e ? NULL : err);
+        if (!e) e = back;
+    }
     lg_evaluator_free(m->evaluator);
     lg_corpus_free(m->own);
     lg_batch_clear(&m->batch);
     lg_example_clear(&m->example);
     lg__block_free(&m->documents);
     lg__block_free(&m->losses);
-    lg__run_close(&m->run);
     free(m);
+    return e;
+}
+
+int lg__run_check_losses(const struct lg__run *r, lg_error *err)
+{
+    const struct lg__config_list *lengths = &r->config.eval_lengths;
+    const lg_corpus *c = lg__text_corpus(r->task);
+    int64_t longest = 0, all = c ? lg_corpus_documents(c, LG_CORPUS_TEST) : 0;
+    for (int64_t i = 0; i < all; i++) {
+        int64_t n = lg_corpus_length(c, lg_corpus_document(c, LG_CORPUS_TEST, i));
+        if (n > longest) longest = n;
+    }
+    for (int i = 0; i < lengths->count; i++)
+        if (lengths->at[i] >= longest)
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "eval.lengths has %d, but of %lld held-out documents the longest has "
+                            "%lld tokens, and one more than the length is needed; take shorter "
+                            "eval.lengths, longer texts, or a larger share task.test",
+                            lengths->at[i], (long long)all, (long long)longest);
+    return 0;
+}
+
+int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err)
+{
+    lg_error own;
+    struct lg__run r = {0};
+    lg_store *s = NULL;
+    int64_t number = 0;
+    if (!err) err = &own;
+    int e = lg__run_open_folder(&r, o->folder, warning, err);
+    if (!e && !lg__is_text(r.task))
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%s is a run of task %s, which has answers; evaluate those (lg_run_eval)",
+                     o->folder, r.config.task);
+    if (!e && o->store && !(s = lg_store_open(o->store, 1, err))) e = err->code;
+    if (!e) e = lg__run_register(&r, o->folder, s, 0, &number, err);
+    if (!e) e = lg__run_losses(&r, o, s, number, warning, err);
+    lg_store_close(s);
+    lg__run_close(&r);
     return e;
 }
 
@@ -330,7 +410,7 @@ int lg_run_is_text(const char *folder)
     if (lg__run_path(path, sizeof path, folder, "config.yaml", NULL) ||
         lg__config_read(&c, path, NULL, 0, NULL))
         return 0;
-    int yes = strcmp(lg_task_info_find(c.task)->name, "text") == 0;
+    int yes = lg__config_is_text(&c);
     lg__config_clear(&c);
     return yes;
 }

@@ -1,6 +1,7 @@
 /* experiment.c: reads the key `experiment` of a sweep's file. */
 #include "lab/experiment.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static int no_memory(lg_error *err)
 
 /* ---- Which cells --------------------------------------------------------------------------- */
 
-static const char *const kept_words[] = {"ids", "sparsity", "length", "mode", NULL};
+static const char *const kept_words[] = {"ids", "sparsity", "length", "position", "mode", NULL};
 
 static const struct lg__yaml *axis_of(const struct lg__sweep_plan *p, const char *key)
 {
@@ -27,7 +28,8 @@ static int check_value(const struct lg__sweep_plan *p, const char *key, const st
                        lg_error *err)
 {
     static const char *const ids[] = {"given", "predicted", NULL};
-    static const char *const modes[] = {"generated", "taught", NULL};
+    static const char *const modes[] = {"generated", "taught", "truncated",
+                                        "sliding",   "excess", NULL};
     const struct lg__yaml *axis = axis_of(p, key);
     int64_t number;
     int word, e;
@@ -56,7 +58,7 @@ static int check_name(const struct lg__sweep_plan *p, const struct lg__yaml *n, 
     if (is_word(name) || (axis_of(p, name) && strcmp(name, "seed") != 0)) return 0;
     return lg__yaml_fail(n, err,
                          "\"%.60s\" is neither what vary has, other than the seed, nor ids, "
-                         "sparsity, length or mode; take one of these",
+                         "sparsity, length, position or mode; take one of these",
                          name);
 }
 
@@ -115,7 +117,8 @@ static int read_figure(struct lg__experiment *x, const struct lg__sweep_plan *p,
                        const struct lg__yaml *n, lg_error *err)
 {
     static const char *const known[] = {"file", "title", "where", "lines", "x", NULL};
-    static const char *const axes[] = {"length", "tokens", NULL};
+    static const char *const axes[] = {"length", "tokens", "position", NULL};
+    int axis = 0;
     struct lg__experiment_figure *f = &x->figures[x->figure_count];
     int e = lg__yaml_keys(n, known, err);
     if (!e) e = read_text(n, "file", &f->file, err);
@@ -124,10 +127,11 @@ static int read_figure(struct lg__experiment *x, const struct lg__sweep_plan *p,
     if (e) return e;
     f->where = lg__yaml_get(n, "where");
     f->lines = lg__yaml_get(n, "lines");
-    const struct lg__yaml *axis = lg__yaml_get(n, "x");
+    f->x = lg__yaml_get(n, "x");
     if (f->where) e = check_where(p, f->where, err);
     if (!e && f->lines) e = check_lines(p, f->lines, err);
-    if (!e && axis) e = lg__yaml_choice(axis, axes, &f->tokens, err);
+    if (!e && f->x) e = lg__yaml_choice(f->x, axes, &axis, err);
+    f->tokens = axis == 1;
     for (int i = 0; i < x->figure_count && !e; i++)
         if (strcmp(x->figures[i].file, f->file) == 0)
             e = lg__yaml_fail(lg__yaml_get(n, "file"), err,
@@ -150,7 +154,7 @@ static int read_real(const struct lg__yaml *n, const char *key, int *has, double
 {
     const struct lg__yaml *v = lg__yaml_get(n, key);
     *has = v != NULL;
-    return v ? lg__yaml_real(v, -1, 1, value, err) : 0;
+    return v ? lg__yaml_real(v, -1000, 1000, value, err) : 0;
 }
 
 /* Of runs, not of cells. */
@@ -174,29 +178,54 @@ static int read_certified(const struct lg__experiment *x, const struct lg__sweep
     return e;
 }
 
+/* More or less than others. */
+static int read_more(struct lg__experiment_check *c, const char *word,
+                     const struct lg__sweep_plan *p, const struct lg__yaml *n, lg_error *err)
+{
+    const char *const known[] = {word, "than", "by", NULL};
+    int e = lg__yaml_keys(n, known, err);
+    if (!e) e = need_where(p, n, word, &c->cells, err);
+    if (!e) e = need_where(p, n, "than", &c->other, err);
+    return e ? e : read_real(n, "by", &c->has_by, &c->by, err);
+}
+
+/* At least or at most a value. */
+static int read_least(struct lg__experiment_check *c, const char *word,
+                      const struct lg__sweep_plan *p, const struct lg__yaml *n, lg_error *err)
+{
+    const char *const known[] = {word, "is", NULL};
+    int e = lg__yaml_keys(n, known, err);
+    if (!e) e = need_where(p, n, word, &c->cells, err);
+    if (!e) e = read_real(n, "is", &c->has_by, &c->by, err);
+    if (!e && !c->has_by)
+        e = lg__yaml_fail(n, err,
+                          "%s of which value? Add \"is\": a share from 0 to 1, of texts a loss in "
+                          "nats",
+                          word);
+    return e;
+}
+
 static int read_check(struct lg__experiment *x, const struct lg__sweep_plan *p,
                       const struct lg__yaml *n, lg_error *err)
 {
-    static const char *const more[] = {"more", "than", "by", NULL};
-    static const char *const least[] = {"least", "is", NULL};
+    static const struct {
+        const char *word;
+        enum lg__check_kind kind;
+        int (*read)(struct lg__experiment_check *, const char *, const struct lg__sweep_plan *,
+                    const struct lg__yaml *, lg_error *);
+    } kinds[] = {{"more", LG__CHECK_MORE, read_more},
+                 {"less", LG__CHECK_LESS, read_more},
+                 {"least", LG__CHECK_LEAST, read_least},
+                 {"most", LG__CHECK_MOST, read_least}};
     static const char *const monotone[] = {"monotone", "where", "chance", NULL};
     static const char *const over[] = {"sparsity", "length", NULL};
     struct lg__experiment_check *c = &x->checks[x->check_count++];
     int e = lg__yaml_is(n, LG__YAML_MAP, err);
     if (e) return e;
-    if (lg__yaml_get(n, "more")) {
-        c->kind = LG__CHECK_MORE;
-        if (!(e = lg__yaml_keys(n, more, err))) e = need_where(p, n, "more", &c->cells, err);
-        if (!e) e = need_where(p, n, "than", &c->other, err);
-        return e ? e : read_real(n, "by", &c->has_by, &c->by, err);
-    }
-    if (lg__yaml_get(n, "least")) {
-        c->kind = LG__CHECK_LEAST;
-        if (!(e = lg__yaml_keys(n, least, err))) e = need_where(p, n, "least", &c->cells, err);
-        if (!e) e = read_real(n, "is", &c->has_by, &c->by, err);
-        if (!e && !c->has_by)
-            e = lg__yaml_fail(n, err, "least of which value? Add \"is\": a number from 0 to 1");
-        return e;
+    c->at = n;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        c->kind = kinds[i].kind;
+        if (lg__yaml_get(n, kinds[i].word)) return kinds[i].read(c, kinds[i].word, p, n, err);
     }
     if (lg__yaml_get(n, "monotone")) {
         c->kind = LG__CHECK_MONOTONE;
@@ -210,10 +239,11 @@ static int read_check(struct lg__experiment *x, const struct lg__sweep_plan *p,
         c->kind = LG__CHECK_CERTIFIED;
         return read_certified(x, p, n, c, err);
     }
-    return lg__yaml_fail(n, err,
-                         "a check is {more: {..}, than: {..}, by: 0.1}, {least: {..}, is: 0.9}, "
-                         "{monotone: sparsity, where: {..}} or {certified: {..}, is: 1}; write one "
-                         "of them");
+    return lg__yaml_fail(
+        n, err,
+        "a check is {more: {..}, than: {..}, by: 0.1}, the same with less, {least: "
+        "{..}, is: 0.9}, the same with most, {monotone: sparsity, where: {..}} or "
+        "{certified: {..}, is: 1}; write one of them");
 }
 
 /* ---- The key ------------------------------------------------------------------------------- */
@@ -275,6 +305,67 @@ int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p
     if (e) return e;
     x->checks = room;
     for (; first && !e; first = first->next) e = read_check(x, p, first, err);
+    return e;
+}
+
+/* ---- Losses or answers --------------------------------------------------------------------- */
+
+/* One value of `mode`. */
+static int check_mode(const struct lg__yaml *n, int text, lg_error *err)
+{
+    int answers = strcmp(n->text, "generated") == 0 || strcmp(n->text, "taught") == 0;
+    if (answers != text) return 0;
+    return lg__yaml_fail(n, err, "mode is %s, but the runs have %s; take %s", n->text,
+                         text ? "losses by position" : "answers",
+                         text ? "truncated, sliding or excess" : "generated or taught");
+}
+
+static int check_where_form(lg__where where, int text, lg_error *err)
+{
+    int e = 0;
+    for (const struct lg__yaml *n = where ? where->first : NULL; n && !e; n = n->next) {
+        int answers = strcmp(n->key, "ids") == 0 || strcmp(n->key, "sparsity") == 0;
+        if (answers && text)
+            e = lg__yaml_fail(n, err,
+                              "%s is of answers, and runs of the task text have none; take "
+                              "it out",
+                              n->key);
+        else if (strcmp(n->key, "position") == 0 && !text)
+            e = lg__yaml_fail(n, err,
+                              "position is of losses, and the task is not text; take it "
+                              "out");
+        else if (strcmp(n->key, "mode") == 0 && n->kind == LG__YAML_SCALAR)
+            e = check_mode(n, text, err);
+        else if (strcmp(n->key, "mode") == 0)
+            for (const struct lg__yaml *v = n->first; v && !e; v = v->next)
+                e = check_mode(v, text, err);
+    }
+    return e;
+}
+
+int lg__experiment_check_form(const struct lg__experiment *x, int text, lg_error *err)
+{
+    int e = 0;
+    for (int i = 0; i < x->figure_count && !e; i++) {
+        const struct lg__yaml *axis = x->figures[i].x;
+        e = check_where_form(x->figures[i].where, text, err);
+        if (!e && axis && (strcmp(axis->text, "position") == 0) != text)
+            e = lg__yaml_fail(axis, err, "x is %s, but the runs have %s; take %s", axis->text,
+                              text ? "losses by position" : "answers",
+                              text ? "position" : "length or tokens");
+    }
+    for (int i = 0; i < x->check_count && !e; i++) {
+        const struct lg__experiment_check *c = &x->checks[i];
+        e = check_where_form(c->cells, text, err);
+        if (!e) e = check_where_form(c->other, text, err);
+        if (!e && !text && fabs(c->by) > 1)
+            e = lg__yaml_fail(c->at, err, "%g is no share of answers; take a number from -1 to 1",
+                              c->by);
+        if (!e && text && c->kind == LG__CHECK_MONOTONE)
+            e = lg__yaml_fail(c->at, err,
+                              "monotone is of answers, and runs of the task text have losses; take "
+                              "less or most");
+    }
     return e;
 }
 

@@ -4,23 +4,34 @@
 
 #include "lab/sweep.h"
 
-/* Which cells are meant: a map whose keys are axes, ids, sparsity, length and mode, and whose values
- * are one or a list of them. NULL: all that are generated. */
+/* Which cells are meant: a map whose keys are axes, ids, sparsity, length, position and mode, and whose
+ * values are one or a list of them. NULL: all that are generated; of texts, the truncated losses of the
+ * greatest length. */
 typedef const struct lg__yaml *lg__where;
 
 struct lg__experiment_figure {
     const char *file, *title;
     lg__where where;
     const struct lg__yaml *lines; /* one name or a list; NULL: what differs */
+    const struct lg__yaml *x;     /* what the x axis has, or NULL */
     int tokens;                   /* x is tokens, else length */
 };
 
-enum lg__check_kind { LG__CHECK_MORE, LG__CHECK_LEAST, LG__CHECK_MONOTONE, LG__CHECK_CERTIFIED };
+enum lg__check_kind {
+    LG__CHECK_MORE,
+    LG__CHECK_LESS,
+    LG__CHECK_LEAST,
+    LG__CHECK_MOST,
+    LG__CHECK_MONOTONE,
+    LG__CHECK_CERTIFIED
+};
 
 struct lg__experiment_check {
     enum lg__check_kind kind;
-    lg__where cells, other; /* of more: other is of than */
-    double by; /* of more: by how much at least; of least: the value; of certified: the share */
+    const struct lg__yaml *at;
+    lg__where cells, other; /* of more and less: other is of than */
+    double
+        by; /* of these: by how much at least; of least and most: the value; of certified: the share */
     int has_by, has_chance;
     int by_length; /* monotone: in length, else in sparsity */
     double chance; /* monotone: what guessing gives */
@@ -39,6 +50,8 @@ struct lg__experiment {
 /* Of a plan whose axes are read. A file without the key is refused. */
 int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p, lg_error *err);
 void lg__experiment_clear(struct lg__experiment *x);
+/* Whether it asks for nothing but what losses by position have (text 1), or answers. */
+int lg__experiment_check_form(const struct lg__experiment *x, int text, lg_error *err);
 /* Reads it where it is there, to refuse what is wrong. */
 int lg__experiment_check(const struct lg__sweep_plan *p, lg_error *err);
 

@@ -1,6 +1,5 @@
 /* import_run.c: a run's folder from published weights, and back: what has weights, a config and a
  * tokenizer can be evaluated, probed and asked like any run. */
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "lab/checkpoint.h"
 #include "lab/import.h"
 #include "lab/run.h"
@@ -103,58 +101,6 @@ static int check_same(const lg_model *m, const struct lg__run *r, const char *pa
                     path);
 }
 
-/* ---- The tokenizer -------------------------------------------------------------------------- */
-
-static int copy_file(const char *from, const char *folder, const char *name, lg_error *err)
-{
-    struct lg__mapped f = {0};
-    struct lg__part part = {0};
-    char to[LG__IMPORT_PATH];
-    int e = lg__map_file(&f, from, "is it the tokenizer?", err);
-    if (!e) e = lg__run_path(to, sizeof to, folder, name, err);
-    if (!e && !(e = lg__part_open(&part, to, err))) {
-        if (f.size && fwrite(f.data, 1, f.size, part.file) != f.size)
-            e = lg__fail(err, LG_ERROR_SYSTEM, "%s could not be written (%s); is the disk full?",
-                         to, strerror(errno));
-        if (e)
-            lg__part_drop(&part);
-        else
-            e = lg__part_keep(&part, err);
-    }
-    lg__unmap_file(&f);
-    return e;
-}
-
-/* Its file, and the one beside it where there are two, under names that a tokenizer's folder has. */
-static int copy_tokenizer(const char *from, const char *folder, lg_error *err)
-{
-    static const char *const pairs[][2] = {{"encoder.json", "vocab.bpe"},
-                                           {"vocab.json", "merges.txt"}};
-    static const char *const names[] = {"tokenizer.json", "encoder.json", "vocab.json",
-                                        "tokenizer.bin"};
-    char to[LG__IMPORT_PATH], beside[LG__IMPORT_PATH], found[LG__IMPORT_PATH];
-    struct stat st;
-    if (strcmp(from, "bytes") == 0) return 0;
-    snprintf(found, sizeof found, "%s", from);
-    if (stat(from, &st) == 0 && S_ISDIR(st.st_mode)) {
-        found[0] = 0;
-        for (int i = 0; i < 4 && !found[0]; i++) lg__import_beside(found, from, names[i]);
-    }
-    int e = lg__run_path(to, sizeof to, folder, LG__RUN_TOKENIZER, err);
-    if (!e) e = lg__run_make_folders(to, err);
-    if (e) return e;
-    const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
-    for (int i = 0; i < 2; i++) {
-        if (strcmp(name, pairs[i][0]) != 0) continue;
-        snprintf(beside, sizeof beside, "%.*s%s", (int)(name - found), found, pairs[i][1]);
-        e = copy_file(found, to, pairs[i][0], err);
-        return e ? e : copy_file(beside, to, pairs[i][1], err);
-    }
-    size_t n = strlen(name);
-    int json = n > 5 && strcmp(name + n - 5, ".json") == 0;
-    return copy_file(found, to, json ? "tokenizer.json" : "tokenizer.bin", err);
-}
-
 /* ---- Importing -------------------------------------------------------------------------------- */
 
 /* As if the run had made its one step. */
@@ -195,7 +141,7 @@ static int make_run(const lg_import_options *o, lg_model *m, const char *tokeniz
                      o->folder);
     if (!e) e = lg__run_check_folder(&r, o->folder, LG_RUN_EITHER, &there, err);
     if (!e) e = lg__run_claim_folder(&r, o->folder, LG_RUN_EITHER, &there, &lock, err);
-    if (!e && ((e = copy_tokenizer(tokenizer, o->folder, err)) ||
+    if (!e && ((e = lg__run_keep_tokenizer(tokenizer, o->folder, err)) ||
                (e = save(&r, m, o->folder, length, err))))
         lg__run_remove_folder(o->folder, NULL);
     if (lock >= 0) close(lock);
@@ -265,7 +211,7 @@ int lg_run_export(const char *folder, const char *to, int *tokenizer, lg_error *
                      folder, r.scheme.ids);
     if (!e) find_tokenizer(&r, path);
     if (!e) e = lg_export(r.model, r.config.length[1], to, err);
-    if (!e && *path) e = copy_file(path, to, "tokenizer.json", err);
+    if (!e && *path) e = lg__run_copy_file(path, to, "tokenizer.json", err);
     *tokenizer = !e && *path;
     lg__run_close(&r);
     return e;

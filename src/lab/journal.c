@@ -55,14 +55,13 @@ int lg__journal_read(struct lg__study *s, lg_error *err)
     s->journal = json_load_file(s->journal_file, JSON_REJECT_DUPLICATES, &j);
     if (!s->journal)
         return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s:%d: %s; put it right, or move it away together with evals.csv",
-                        s->journal_file, j.line, j.text);
+                        "%s:%d: %s; put it right, or move it away together with %s",
+                        s->journal_file, j.line, j.text, s->evals);
     const char *wrong = what_is_wrong(s, s->journal);
     if (!wrong) return 0;
     lg__journal_free(s);
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%s %s; put it right, or move it away together with evals.csv", s->journal_file,
-                    wrong);
+    return lg__fail(err, LG_ERROR_ARGUMENT, "%s %s; put it right, or move it away together with %s",
+                    s->journal_file, wrong, s->evals);
 }
 
 void lg__journal_free(struct lg__study *s)
@@ -146,6 +145,17 @@ static char *command_of(const struct lg__study *s, int run)
     return NULL;
 }
 
+/* The checksums of tokenizer and texts, as the run's config has them. */
+static void put_texts(json_t *entry, const char *config)
+{
+    static const char key[] = "\n  checksum: ";
+    const char *at = strstr(config, key);
+    if (!at) return;
+    at += sizeof key - 1;
+    at += *at == '"';
+    json_object_set_new(entry, "checksum", json_stringn(at, strcspn(at, "\"\n")));
+}
+
 static json_t *make_entry(const struct lg__study *s, int run, const lg_store_run *r)
 {
     char commit[64], compiler[64], cpu[200], isa[LG__RUN_KERNELS], date[40] = "", settings[17];
@@ -165,6 +175,7 @@ static json_t *make_entry(const struct lg__study *s, int run, const lg_store_run
                   round(r->seconds / 3600 * 1e5) / 1e5, "steps", (json_int_t)r->step, "parameters",
                   (json_int_t)r->parameters, "id", r->id, "settings", settings);
     free(command);
+    if (lg__study_is_text(s)) put_texts(entry, r->config);
     return entry;
 }
 

@@ -1,5 +1,5 @@
 /* reproduce.c: an experiment from its file to its rows, figures and checks. Whatever instant it is
- * stopped at, the rows of every finished run are in evals.csv, and the same call makes the rest. */
+ * stopped at, the rows of every finished run are in its file, and the same call makes the rest. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,12 +45,12 @@ static void take_run(void *context, const lg_store_run *r)
     t->s->o->note(t->s->o->context, note);
 }
 
-static struct lg__row make_row(const lg_run_cell *c, int run, int cell, int taught)
+static struct lg__row make_row(const lg_run_cell *c, int run, int cell, int mode)
 {
-    const lg_score *score = taught ? &c->taught : &c->score;
-    struct lg__row row = {.run = run, .cell = cell, .taught = taught, .tokens = c->tokens};
+    const lg_score *score = mode == LG__MODE_TAUGHT ? &c->taught : &c->score;
+    struct lg__row row = {.run = run, .cell = cell, .mode = mode, .tokens = c->tokens};
     row.samples = score->samples;
-    row.exact = score->samples ? (double)score->exact / score->samples : 0;
+    row.value = score->samples ? (double)score->exact / score->samples : 0;
     row.token_accuracy = score->tokens ? (double)score->right / (double)score->tokens : 0;
     if (score->samples) lg__wilson(score->exact, score->samples, &row.low, &row.high);
     return row;
@@ -72,19 +73,64 @@ static int take_cells(struct taking *t, lg_store *store, struct lg__row *rows)
                          "the store %s lacks length %d, sparsity %d of the run %.100s; reproduce "
                          "once more",
                          t->s->o->store, c->length, c->sparsity, t->s->plan.runs[t->run].name);
-        rows[2 * i] = make_row(&cell, t->run, i, 0);
-        rows[2 * i + 1] = make_row(&cell, t->run, i, 1);
+        rows[2 * i] = make_row(&cell, t->run, i, LG__MODE_GENERATED);
+        rows[2 * i + 1] = make_row(&cell, t->run, i, LG__MODE_TAUGHT);
     }
     return e;
 }
 
-/* From the store into run.json, then into evals.csv: a run whose rows are there is never looked at
- * again. */
+struct taking_losses {
+    const struct taking *t;
+    struct lg__row *rows;
+    int found; /* cells */
+};
+
+static void take_loss(void *context, const lg_text_row *r)
+{
+    struct taking_losses *l = context;
+    const struct lg__study_variant *v = lg__study_variant_of(l->t->s, l->t->run);
+    const lg_text_mean *const losses[] = {&r->truncated, &r->sliding, &r->excess};
+    int cell = 0;
+    while (cell < v->count && (v->cells[cell].length != r->length || v->cells[cell].low != r->low))
+        cell++;
+    if (cell == v->count || v->cells[cell].high != r->high) return;
+    l->found++;
+    for (int i = 0; i < LG__MODES_TEXTS; i++)
+        l->rows[LG__MODES_TEXTS * cell + i] = (struct lg__row){.run = l->t->run,
+                                                               .cell = cell,
+                                                               .mode = i,
+                                                               .samples = r->documents,
+                                                               .there = r->there,
+                                                               .value = losses[i]->value,
+                                                               .low = losses[i]->low,
+                                                               .high = losses[i]->high};
+}
+
+/* The same of a run of texts: length by length. */
+static int take_losses(struct taking *t, lg_store *store, struct lg__row *rows)
+{
+    const struct lg__study_variant *v = lg__study_variant_of(t->s, t->run);
+    struct taking_losses l = {.t = t, .rows = rows};
+    int e = 0;
+    for (int i = 0; i < v->count && !e; i++) {
+        lg_text_row like = {.step = t->step, .context = v->length, .length = v->cells[i].length};
+        if (i && v->cells[i - 1].length == like.length) continue;
+        e = lg__store_get_losses(store, t->number, &like, v->samples, take_loss, &l, t->err);
+    }
+    if (e || l.found == v->count) return e;
+    return lg__fail(t->err, LG_ERROR_SYSTEM,
+                    "the store %s has %d of %d losses by position of the run %.100s; reproduce "
+                    "once more",
+                    t->s->o->store, l.found, v->count, t->s->plan.runs[t->run].name);
+}
+
+/* From the store into run.json, then into the file of the rows: a run whose rows are there is never
+ * looked at again. */
 static int take(struct lg__study *s, int run, lg_error *err)
 {
     struct taking t = {.s = s, .run = run, .err = err};
     char id[LG__RUN_ID];
-    int count = 2 * lg__study_variant_of(s, run)->count;
+    int count = s->modes * lg__study_variant_of(s, run)->count;
     struct lg__row *rows = lg__alloc((size_t)count * sizeof *rows);
     if (!rows) return no_memory(err);
     lg_store *store = lg_store_open(s->o->store, 0, err);
@@ -92,7 +138,7 @@ static int take(struct lg__study *s, int run, lg_error *err)
     lg__run_id(s->plan.runs[run].folder, id);
     if (!e) e = lg_store_find(store, id, take_run, &t, err);
     if (!e) e = t.e;
-    if (!e) e = take_cells(&t, store, rows);
+    if (!e) e = (lg__study_is_text(s) ? take_losses : take_cells)(&t, store, rows);
     lg_store_close(store);
     if (!e) e = lg__results_put(s, run, rows, count, err);
     if (!e) e = lg__journal_write(s, err);
@@ -265,47 +311,70 @@ static int tell_state(const lg_reproduce_options *o, lg_experiment_told *each, v
     return e;
 }
 
-/* The name of an experiment's file, or NULL; to be freed. */
-static char *name_of(const char *folder, const char *file, lg_error *err)
+/* Whether a file of a folder is an experiment: 1, 0, or negative: err. */
+static int is_experiment(const char *path, lg_error *err)
 {
-    char *path, *name = NULL;
-    size_t n = strlen(file);
-    if (n < 6 || *file == '.' || strcmp(file + n - 5, ".yaml") != 0) return NULL;
-    if (asprintf(&path, "%s/%s", folder, file) < 0) {
-        no_memory(err);
-        return NULL;
-    }
+    size_t n = strlen(path);
+    if (n < 6 || strcmp(path + n - 5, ".yaml") != 0) return 0;
     struct lg__yaml *root = lg__yaml_read(path, err);
-    if (root && root->kind == LG__YAML_MAP && lg__yaml_get(root, "experiment"))
-        if (!(name = strndup(file, n - 5))) no_memory(err);
+    int yes = root ? root->kind == LG__YAML_MAP && lg__yaml_get(root, "experiment") : err->code;
     lg__yaml_free(root);
+    return yes;
+}
+
+static int tell_folder(const lg_reproduce_options *o, const char *below, lg_experiment_told *each,
+                       void *context, lg_error *err);
+
+/* A file or folder of the folder BELOW of the experiments; "": of their own. */
+static int tell_one(const lg_reproduce_options *o, const char *below, const char *file,
+                    lg_experiment_told *each, void *context, lg_error *err)
+{
+    char *name = NULL, *path = NULL;
+    struct stat st;
+    int e = asprintf(&name, "%s%s%s", below, *below ? "/" : "", file) < 0 ||
+                    asprintf(&path, "%s/%s", o->experiments, name) < 0
+                ? no_memory(err)
+                : 0;
+    if (!e && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        if (o->nested) e = tell_folder(o, name, each, context, err);
+    } else if (!e && (e = is_experiment(path, err)) > 0) {
+        lg_reproduce_options one = *o;
+        name[strlen(name) - 5] = 0;
+        one.name = name;
+        e = tell_state(&one, each, context, err);
+    }
+    free(name);
     free(path);
-    return name;
+    return e;
+}
+
+static int tell_folder(const lg_reproduce_options *o, const char *below, lg_experiment_told *each,
+                       void *context, lg_error *err)
+{
+    struct dirent **files;
+    char *folder;
+    if (asprintf(&folder, "%s%s%s", o->experiments, *below ? "/" : "", below) < 0)
+        return no_memory(err);
+    int e = 0, n = scandir(folder, &files, NULL, alphasort);
+    if (n < 0)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "the folder %s cannot be read: %s; name that of the experiments "
+                     "(--experiments)",
+                     folder, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (!e && files[i]->d_name[0] != '.')
+            e = tell_one(o, below, files[i]->d_name, each, context, err);
+        free(files[i]);
+    }
+    if (n >= 0) free(files);
+    free(folder);
+    return e;
 }
 
 int lg_experiments(const lg_reproduce_options *o, lg_experiment_told *each, void *context,
                    lg_error *err)
 {
     lg_error own;
-    struct dirent **files;
-    lg_reproduce_options one = *o;
     if (!err) err = &own;
-    if (o->name) return tell_state(o, each, context, err);
-    int e = 0, n = scandir(o->experiments, &files, NULL, alphasort);
-    if (n < 0)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the folder %s cannot be read: %s; name that of the experiments "
-                        "(--experiments)",
-                        o->experiments, strerror(errno));
-    for (int i = 0; i < n; i++) {
-        if (!e) err->code = 0;
-        char *name = e ? NULL : name_of(o->experiments, files[i]->d_name, err);
-        if (!e && !name) e = err->code;
-        one.name = name;
-        if (!e && name) e = tell_state(&one, each, context, err);
-        free(name);
-        free(files[i]);
-    }
-    free(files);
-    return e;
+    return o->name ? tell_state(o, each, context, err) : tell_folder(o, "", each, context, err);
 }

@@ -1,5 +1,6 @@
-/* results.c: evals.csv, the rows of an experiment. Read as RFC 4180 has it; what is not exactly a
- * row of this experiment is refused with its line, so that nothing is ever written over it. */
+/* results.c: the rows of an experiment as a file, evals.csv or losses.csv. Read as RFC 4180 has it;
+ * what is not exactly a row of this experiment is refused with its line, so that nothing is ever
+ * written over it. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -11,32 +12,9 @@
 
 #include "base/error.h"
 #include "lab/run.h"
-#include "lab/study.h"
+#include "lab/results.h"
 
-enum {
-    EXPERIMENT,
-    METHOD,
-    TRAIN,
-    SEED,
-    LENGTH,
-    UNIT,
-    TOKENS,
-    SPARSITY,
-    SAMPLES,
-    EXACT,
-    LOW,
-    HIGH,
-    TOKEN_ACCURACY,
-    IDS,
-    MODE,
-    TRAINED_LENGTH,
-    TRAINED_SPARSITY,
-    COLUMNS
-};
-static const char *const columns[COLUMNS] = {
-    "experiment",     "method",   "train",   "seed",           "length",          "unit",
-    "tokens",         "sparsity", "samples", "exact",          "exact_low",       "exact_high",
-    "token_accuracy", "ids",      "mode",    "trained_length", "trained_sparsity"};
+enum { EXPERIMENT, METHOD, TRAIN, SEED };
 
 static int no_memory(lg_error *err)
 {
@@ -60,22 +38,20 @@ void lg__results_put_text(FILE *f, const char *text)
     fputc('"', f);
 }
 
-static void put_row(FILE *f, const struct lg__study *s, const struct lg__row *row)
+void lg__results_put_run(FILE *f, const struct lg__study *s, int run)
 {
-    const struct lg__study_run *run = &s->runs[row->run];
-    const struct lg__study_variant *v = lg__study_variant_of(s, row->run);
-    const struct lg__study_cell *c = &v->cells[row->cell];
-    const char *const words[] = {s->o->name, run->method, run->train};
+    const struct lg__study_run *r = &s->runs[run];
+    const char *const words[] = {s->o->name, r->method, r->train};
     for (int i = 0; i < 3; i++) {
         lg__results_put_text(f, words[i]);
         fputc(',', f);
     }
-    fprintf(f, "%lld,%d,", (long long)run->seed, c->length);
-    lg__results_put_text(f, v->unit);
-    fprintf(f, ",%.2f,%d,%d,%.6f,%.6f,%.6f,%.6f,%s,%s,%d,%d\n", row->tokens, c->sparsity,
-            row->samples, row->exact, row->low, row->high, row->token_accuracy,
-            c->predicted ? "predicted" : "given", row->taught ? "taught" : "generated", v->length,
-            v->sparsity);
+    fprintf(f, "%lld", (long long)r->seed);
+}
+
+static const struct lg__results_form *form_of(const struct lg__study *s)
+{
+    return lg__study_is_text(s) ? &lg__results_losses : &lg__results_answers;
 }
 
 int lg__results_write(const struct lg__study *s, lg_error *err)
@@ -84,8 +60,10 @@ int lg__results_write(const struct lg__study *s, lg_error *err)
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f) return no_memory(err);
-    for (int i = 0; i < COLUMNS; i++) fprintf(f, "%s%c", columns[i], i + 1 < COLUMNS ? ',' : '\n');
-    for (int i = 0; i < s->row_count; i++) put_row(f, s, &lg__study_rows(s)[i]);
+    const struct lg__results_form *form = form_of(s);
+    for (int i = 0; i < form->count; i++)
+        fprintf(f, "%s%c", form->columns[i], i + 1 < form->count ? ',' : '\n');
+    for (int i = 0; i < s->row_count; i += form->modes) form->put(f, s, &lg__study_rows(s)[i]);
     int e = fclose(f) ? no_memory(err) : lg__run_write_file(s->evals, text, err);
     free(text);
     return e;
@@ -94,18 +72,17 @@ int lg__results_write(const struct lg__study *s, lg_error *err)
 /* ---- Reading ------------------------------------------------------------------------------- */
 
 struct reader {
-    struct lg__study *s;
+    struct lg__results_line l;
+    const struct lg__results_form *form;
     char *at; /* the rest of the text; fields are unquoted in their place */
-    int line; /* of the next record, and of this one */
-    int record;
-    char *field[COLUMNS];
+    int line; /* of the next record */
 };
 
 #define REMEDY "put it right, or move the file away and reproduce anew"
 
-static int wrong(const struct reader *r, lg_error *err, const char *what)
+int lg__results_wrong(const struct lg__results_line *l, lg_error *err, const char *what)
 {
-    return lg__fail(err, LG_ERROR_ARGUMENT, "%s:%d: %s; " REMEDY, r->s->evals, r->record, what);
+    return lg__fail(err, LG_ERROR_ARGUMENT, "%s:%d: %s; " REMEDY, l->s->evals, l->number, what);
 }
 
 /* One field, from r->at on; *end is what ends it: a comma, a newline, or 0. */
@@ -119,13 +96,14 @@ static int read_field(struct reader *r, char **field, char *end, lg_error *err)
             if (*from == '\n') r->line++;
             *to++ = *from;
         }
-        if (*from++ != '"') return wrong(r, err, "a quote is not closed");
+        if (*from++ != '"') return lg__results_wrong(&r->l, err, "a quote is not closed");
     } else {
         while (*from && !strchr(",\r\n\"", *from)) *to++ = *from++;
     }
     if (from[0] == '\r' && from[1] == '\n') from++;
     *end = *from;
-    if (*end != ',' && *end != '\n') return wrong(r, err, "a field or the line is not ended");
+    if (*end != ',' && *end != '\n')
+        return lg__results_wrong(&r->l, err, "a field or the line is not ended");
     *to = 0;
     r->at = from + 1;
     return 0;
@@ -133,125 +111,61 @@ static int read_field(struct reader *r, char **field, char *end, lg_error *err)
 
 static int read_record(struct reader *r, lg_error *err)
 {
-    char end = ',';
+    char end = ',', what[100];
     int n = 0, e = 0;
-    r->record = r->line;
+    r->l.number = r->line;
     for (; end == ',' && !e; n++) {
         char *field;
         e = read_field(r, &field, &end, err);
-        if (n < COLUMNS) r->field[n] = field;
+        if (n < r->form->count) r->l.field[n] = field;
     }
     r->line++;
-    return e || n == COLUMNS ? e : wrong(r, err, "this is not a row of 17 fields");
+    if (e || n == r->form->count) return e;
+    snprintf(what, sizeof what, "this is not a row of %d fields", r->form->count);
+    return lg__results_wrong(&r->l, err, what);
 }
 
-static int read_int(const struct reader *r, int column, int64_t least, int64_t *value,
+int lg__results_int(const struct lg__results_line *l, int column, int64_t least, int64_t *value,
                     lg_error *err)
 {
     char *end, what[200];
-    const char *text = r->field[column];
+    const char *text = l->field[column];
     errno = 0;
     *value = strtoll(text, &end, 10);
     if ((isdigit((unsigned char)*text) || *text == '-') && !*end && !errno && *value >= least &&
         (column == SEED || *value <= 1000000000))
         return 0;
-    snprintf(what, sizeof what, "%s is \"%.60s\", no whole number that it may be", columns[column],
-             text);
-    return wrong(r, err, what);
+    snprintf(what, sizeof what, "%s is \"%.60s\", no whole number that it may be",
+             l->columns[column], text);
+    return lg__results_wrong(l, err, what);
 }
 
-static int read_real(const struct reader *r, int column, double most, double *value, lg_error *err)
+int lg__results_run(const struct lg__results_line *l, int *run, lg_error *err)
 {
-    char *end, what[200];
-    const char *text = r->field[column];
-    *value = strtod(text, &end);
-    if (isdigit((unsigned char)*text) && !*end && *value >= 0 && *value <= most) return 0;
-    snprintf(what, sizeof what, "%s is \"%.60s\", no number from 0 to %g", columns[column], text,
-             most);
-    return wrong(r, err, what);
-}
-
-static int read_word(const struct reader *r, int column, const char *no, const char *yes,
-                     int *value, lg_error *err)
-{
-    char what[200];
-    *value = strcmp(r->field[column], yes) == 0;
-    if (*value || strcmp(r->field[column], no) == 0) return 0;
-    snprintf(what, sizeof what, "%s is \"%.60s\", neither %s nor %s", columns[column],
-             r->field[column], no, yes);
-    return wrong(r, err, what);
-}
-
-/* Whose row it is: its run and its cell. */
-static int find_cell(const struct reader *r, struct lg__row *row, lg_error *err)
-{
-    const struct lg__study *s = r->s;
-    int64_t seed, length, sparsity;
-    int predicted, e = read_int(r, SEED, INT64_MIN, &seed, err);
+    const struct lg__study *s = l->s;
+    int64_t seed;
     char what[300];
-    if (!e) e = read_int(r, LENGTH, 1, &length, err);
-    if (!e) e = read_int(r, SPARSITY, 0, &sparsity, err);
-    if (!e) e = read_word(r, IDS, "given", "predicted", &predicted, err);
+    if (strcmp(l->field[EXPERIMENT], s->o->name) != 0)
+        return lg__results_wrong(l, err, "this is a row of another experiment");
+    int e = lg__results_int(l, SEED, INT64_MIN, &seed, err);
     if (e) return e;
-    for (row->run = 0; row->run < s->plan.count; row->run++) {
-        const struct lg__study_run *run = &s->runs[row->run];
-        if (run->seed == seed && strcmp(run->method, r->field[METHOD]) == 0 &&
-            strcmp(run->train, r->field[TRAIN]) == 0)
-            break;
+    for (*run = 0; *run < s->plan.count; ++*run) {
+        const struct lg__study_run *r = &s->runs[*run];
+        if (r->seed == seed && strcmp(r->method, l->field[METHOD]) == 0 &&
+            strcmp(r->train, l->field[TRAIN]) == 0)
+            return 0;
     }
     snprintf(what, sizeof what,
              "method \"%.60s\", train \"%.60s\", seed %lld is no run of the experiment's file",
-             r->field[METHOD], r->field[TRAIN], (long long)seed);
-    if (row->run == s->plan.count) return wrong(r, err, what);
-    const struct lg__study_variant *v = lg__study_variant_of(s, row->run);
-    for (row->cell = 0; row->cell < v->count; row->cell++) {
-        const struct lg__study_cell *c = &v->cells[row->cell];
-        if (c->length == length && c->sparsity == sparsity && c->predicted == predicted) return 0;
-    }
-    snprintf(what, sizeof what,
-             "length %lld, sparsity %lld, IDs %s is no cell that the experiment's file asks for",
-             (long long)length, (long long)sparsity, r->field[IDS]);
-    return wrong(r, err, what);
-}
-
-/* What every row of a run has in common with the file. */
-static int check_common(const struct reader *r, const struct lg__row *row, lg_error *err)
-{
-    const struct lg__study_variant *v = lg__study_variant_of(r->s, row->run);
-    int64_t length, sparsity;
-    int e = read_int(r, TRAINED_LENGTH, 0, &length, err);
-    if (!e) e = read_int(r, TRAINED_SPARSITY, 0, &sparsity, err);
-    if (e) return e;
-    if (strcmp(r->field[EXPERIMENT], r->s->o->name) != 0)
-        return wrong(r, err, "this is a row of another experiment");
-    if (length != v->length || sparsity != v->sparsity || strcmp(r->field[UNIT], v->unit) != 0)
-        return wrong(r, err,
-                     "it was trained to another length or sparsity than the experiment's file "
-                     "says now");
-    return 0;
-}
-
-static int read_row(const struct reader *r, struct lg__row *row, lg_error *err)
-{
-    int64_t samples = 0;
-    int e = find_cell(r, row, err);
-    if (!e) e = check_common(r, row, err);
-    if (!e) e = read_word(r, MODE, "generated", "taught", &row->taught, err);
-    if (!e) e = read_int(r, SAMPLES, 1, &samples, err);
-    if (!e) e = read_real(r, TOKENS, 1e12, &row->tokens, err);
-    if (!e) e = read_real(r, EXACT, 1, &row->exact, err);
-    if (!e) e = read_real(r, LOW, 1, &row->low, err);
-    if (!e) e = read_real(r, HIGH, 1, &row->high, err);
-    if (!e) e = read_real(r, TOKEN_ACCURACY, 1, &row->token_accuracy, err);
-    row->samples = (int)samples;
-    return e;
+             l->field[METHOD], l->field[TRAIN], (long long)seed);
+    return lg__results_wrong(l, err, what);
 }
 
 static int by_place(const void *a, const void *b)
 {
     const struct lg__row *x = a, *y = b;
     if (x->run != y->run) return x->run - y->run;
-    return x->cell != y->cell ? x->cell - y->cell : x->taught - y->taught;
+    return x->cell != y->cell ? x->cell - y->cell : x->mode - y->mode;
 }
 
 static int add_row(struct lg__study *s, const struct lg__row *row, lg_error *err)
@@ -266,21 +180,21 @@ static int add_row(struct lg__study *s, const struct lg__row *row, lg_error *err
 
 static int read_all(struct reader *r, lg_error *err)
 {
-    struct lg__study *s = r->s;
+    struct lg__study *s = r->l.s;
     int e = read_record(r, err);
-    for (int i = 0; i < COLUMNS && !e; i++)
-        if (strcmp(r->field[i], columns[i]) != 0)
-            e = wrong(r, err, "this is not the heading of an experiment's rows");
+    for (int i = 0; i < r->form->count && !e; i++)
+        if (strcmp(r->l.field[i], r->form->columns[i]) != 0)
+            e = lg__results_wrong(&r->l, err, "this is not the heading of an experiment's rows");
     while (!e && *r->at) {
-        struct lg__row row = {0};
+        struct lg__row rows[LG__MODES_TEXTS] = {{0}};
         e = read_record(r, err);
-        if (!e) e = read_row(r, &row, err);
+        if (!e) e = r->form->read(&r->l, rows, err);
         for (int i = s->row_count - 1; i >= 0 && !e; i--) {
-            if (by_place(&lg__study_rows(s)[i], &row) == 0)
-                e = wrong(r, err, "this cell of this run is there twice");
-            if (lg__study_rows(s)[i].run != row.run) break; /* a run's rows are together */
+            if (by_place(&lg__study_rows(s)[i], rows) == 0)
+                e = lg__results_wrong(&r->l, err, "this cell of this run is there twice");
+            if (lg__study_rows(s)[i].run != rows->run) break; /* a run's rows are together */
         }
-        if (!e) e = add_row(s, &row, err);
+        for (int i = 0; i < r->form->modes && !e; i++) e = add_row(s, &rows[i], err);
     }
     return e;
 }
@@ -304,11 +218,12 @@ int lg__results_read(struct lg__study *s, lg_error *err)
     struct stat st;
     int e = lg__run_read_file(s->evals, &text, err);
     if (e || !text) return e;
-    struct reader r = {.s = s, .at = text, .line = 1};
+    struct reader r = {.form = form_of(s), .at = text, .line = 1};
+    r.l = (struct lg__results_line){.s = s, .columns = r.form->columns};
     int whole = stat(s->evals, &st) == 0 && (size_t)st.st_size == strlen(text);
     e = read_all(&r, err);
-    r.record = r.line;
-    if (!e && !whole) e = wrong(&r, err, "there is a byte 0 in it");
+    r.l.number = r.line;
+    if (!e && !whole) e = lg__results_wrong(&r.l, err, "there is a byte 0 in it");
     free(text);
     if (!e && s->row_count)
         qsort(s->block.data, (size_t)s->row_count, sizeof(struct lg__row), by_place);

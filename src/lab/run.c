@@ -129,6 +129,22 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID])
     free(text);
 }
 
+/* Where tokenizer, texts and tokens lie is no part of a run of texts: their checksums are. */
+static int same_places(struct lg__config *old, const struct lg__config *c, lg_error *err)
+{
+    static const char *const places[] = {"tokenizer=", "text=", "cache="};
+    if (!lg__config_is_text(old) || !lg__config_is_text(c)) return 0;
+    for (int i = 0; i < old->setting_count; i++)
+        for (int k = 0; k < 3; k++) {
+            if (strncmp(old->settings[i], places[k], strlen(places[k])) != 0) continue;
+            char *text = strdup(c->settings[i]);
+            if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
+            free(old->settings[i]);
+            old->settings[i] = text;
+        }
+    return 0;
+}
+
 /* The config there must mean the same as the run's; a key that it does not have, because it was
  * written before there was such a key, is at its default. */
 static int check_same(struct lg__run *r, const char *folder, const char *path, lg_error *err)
@@ -137,11 +153,12 @@ static int check_same(struct lg__run *r, const char *folder, const char *path, l
     char line[200];
     int e = lg__config_read(&old, path, NULL, 0, err);
     if (e) return e;
+    e = same_places(&old, &r->config, err);
     char *text = lg__config_text(&r->config), *was = lg__config_text(&old);
     lg__config_clear(&old);
-    if (!text || !was)
+    if (!e && (!text || !was))
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
-    else if (strcmp(was, text) != 0) {
+    else if (!e && strcmp(was, text) != 0) {
         first_difference(text, was, line, sizeof line);
         if (strncmp(line, "  checksum: ", 12) == 0)
             e = lg__fail(err, LG_ERROR_ARGUMENT,
@@ -241,7 +258,9 @@ static int write_config(struct lg__run *r, const char *folder, lg_error *err)
                         strerror(errno));
     for (size_t i = 0; i < sizeof drawn; i++) snprintf(r->id + 2 * i, 3, "%02x", drawn[i]);
     text = lg__config_text(&r->config);
-    if (!text || asprintf(&all, "%s%s\n%s", first_line, r->id, text) < 0) {
+    if (!text || asprintf(&all, "%s%s\n%s%s%s%s", first_line, r->id,
+                          *r->origin ? "# begins with the weights of " : "", r->origin,
+                          *r->origin ? "\n" : "", text) < 0) {
         all = NULL;
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
     }
@@ -323,12 +342,19 @@ int lg__run_remove_folder(const char *folder, lg_error *err)
 int lg__run_open(struct lg__run *r, const char *config, const char *const *sets, int count,
                  lg_error *err)
 {
+    char sum[LG__TEXT_SUM];
     int e = lg__config_read(&r->config, config, sets, count, err);
     if (!e)
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
-    if (!e && lg__is_text(r->task)) e = lg__text_record(&r->config, r->task, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
+    if (lg__is_text(r->task)) {
+        size_t n = strlen(r->remark);
+        const char *note = lg__text_note(r->task);
+        if (note) snprintf(r->remark + n, sizeof r->remark - n, "%s%s", n ? "; " : "", note);
+        lg__text_sum(r->task, sum);
+        if ((e = lg__text_record(&r->config, sum, err))) return e;
+    }
     lg__run_kernels(r->kernels);
     for (int l = 0; l < r->model_config.levels; l++)
         r->predicts |= r->model_config.id_classes[l] > 0;
@@ -402,6 +428,8 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning
                      path);
     if (!e) e = lg__run_path(path, sizeof path, folder, "checkpoint", err);
     if (!e) e = lg__checkpoint_load(path, r->model, NULL, &note, warning ? warning : &ignored, err);
+    if (!e && warning && !warning->text[0] && lg__is_text(r->task) && lg__text_note(r->task))
+        lg__fail(warning, 0, "%s", lg__text_note(r->task));
     if (!e) e = lg__run_note_step(note, &r->step, &r->done, err);
     r->done |= r->step >= r->options.steps;
     if (!e) lg__run_note_kernels(note, r->kernels);

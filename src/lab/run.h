@@ -18,8 +18,8 @@ enum {
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 #define LG__RUN_CERTIFICATE "certificate.json"
-#define LG__RUN_TOKENIZER "tokenizer"     /* a folder: the tokenizer of an imported model */
-enum { LG__RUN_ID = 17 };                 /* letters of a run's ID, with the 0 */
+#define LG__RUN_TOKENIZER "tokenizer" /* a folder: a copy of the tokenizer of a run of texts */
+enum { LG__RUN_ID = 17 };             /* letters of a run's ID, with the 0 */
 enum { LG__RUN_KERNELS = 128 };
 
 struct lg__run {
@@ -35,12 +35,16 @@ struct lg__run {
     int done;
     char kernels[LG__RUN_KERNELS]; /* as in lg_store_run; of a run that is new: those in use */
     char remark[512];              /* what the user should know of this config, or "" */
+    char origin[512];              /* where the weights come from that it begins with, or "" */
     char texts[512]; /* why the texts of a run that is there could not be opened, or "" */
 };
 
 /* Starts from {0}. The config is read, and everything is made but for the weights. */
 int lg__run_open(struct lg__run *r, const char *config, const char *const *sets, int count,
                  lg_error *err);
+/* The weights of train.from into the model, if it is set: one with other shapes is refused, and of runs
+ * of texts one with another tokenizer. */
+int lg__run_take_weights(struct lg__run *r, lg_error *err);
 /* A run that is there: its config from the folder, its weights from the newest checkpoint. */
 int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning, lg_error *err);
 void lg__run_close(struct lg__run *r);
@@ -73,6 +77,10 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID]);
  * freed and stays NULL where there is no such file. */
 int lg__run_write_file(const char *path, const char *text, lg_error *err);
 int lg__run_read_file(const char *path, char **text, lg_error *err);
+/* A copy of a tokenizer (not of "bytes") in the run's folder, under names that a tokenizer's folder has;
+ * and of a file in any folder. */
+int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err);
+int lg__run_copy_file(const char *from, const char *folder, const char *name, lg_error *err);
 /* The folder and those it lies in. */
 int lg__run_make_folders(const char *folder, lg_error *err);
 /* FOLDER/NAME. */
@@ -86,6 +94,11 @@ int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *er
 /* The grid of the options (or of the config) with the weights that the run has now, of r->step. */
 int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64_t number,
                  lg_error *err);
+/* The same of a run of texts, its losses by position (the warning may be NULL); and whether there are
+ * documents for every length of its config. */
+int lg__run_check_losses(const struct lg__run *r, lg_error *err);
+int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
+                   lg_error *warning, lg_error *err);
 /* A checksum of a task's file of examples, which may be another one tomorrow: lg_run_cell.data; ""
  * of other tasks. */
 void lg__run_sum_data(const char *task, char data[20]);

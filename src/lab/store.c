@@ -2,8 +2,8 @@
  * others read; every write is one transaction that is synced before the call returns. */
 #include "lab/store.h"
 
-#include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "lab/run.h"
+#include "lab/store_rows.h"
 
 struct lg_store {
     sqlite3 *db;
@@ -56,6 +57,7 @@ static const char *const scripts[] = {
     "  PRIMARY KEY(run, step, setting, data, sparsity, predicted, length, samples)) WITHOUT ROWID;",
     "ALTER TABLE runs ADD COLUMN kernels TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE runs ADD COLUMN seconds REAL NOT NULL DEFAULT 0;",
+    lg__store_losses_schema,
 };
 enum { VERSION = sizeof scripts / sizeof *scripts };
 
@@ -85,7 +87,7 @@ static int execute(lg_store *s, const char *sql, lg_error *err)
 }
 
 /* A file that was deleted or moved under an open store would take rows that nobody finds again. */
-static int begin(lg_store *s, lg_error *err)
+int lg__store_begin(lg_store *s, lg_error *err)
 {
     int moved = 0;
     sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
@@ -97,8 +99,7 @@ static int begin(lg_store *s, lg_error *err)
     return execute(s, "BEGIN IMMEDIATE", err);
 }
 
-/* Ends the transaction: commits if e is 0, else undoes it. Returns e, or what went wrong. */
-static int end(lg_store *s, int e, lg_error *err)
+int lg__store_end(lg_store *s, int e, lg_error *err)
 {
     if (!e && kill_at >= 0 && kill_at-- == 0) raise(SIGKILL);
     if (!e) e = execute(s, "COMMIT", err);
@@ -106,8 +107,7 @@ static int end(lg_store *s, int e, lg_error *err)
     return e;
 }
 
-/* A statement whose parameters are bound by the letters of `types`: i int64_t, r double, t text. */
-static sqlite3_stmt *prepare(lg_store *s, lg_error *err, const char *sql, const char *types, ...)
+sqlite3_stmt *lg__store_prepare(lg_store *s, lg_error *err, const char *sql, const char *types, ...)
 {
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) {
@@ -132,8 +132,7 @@ static sqlite3_stmt *prepare(lg_store *s, lg_error *err, const char *sql, const 
     return NULL;
 }
 
-/* Runs a statement that gives no rows and ends it; NULL (from prepare) fails. */
-static int finish(lg_store *s, sqlite3_stmt *q, lg_error *err)
+int lg__store_finish(lg_store *s, sqlite3_stmt *q, lg_error *err)
 {
     if (!q) return LG_ERROR_SYSTEM;
     int e = sqlite3_step(q) == SQLITE_DONE ? 0 : fail(s, err);
@@ -141,28 +140,37 @@ static int finish(lg_store *s, sqlite3_stmt *q, lg_error *err)
     return e;
 }
 
-/* The next row: 1; 0 at the end; negative: err. */
-static int next(lg_store *s, sqlite3_stmt *q, lg_error *err)
+int lg__store_next(lg_store *s, sqlite3_stmt *q, lg_error *err)
 {
     int code = sqlite3_step(q);
     return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : fail(s, err);
 }
 
-static const char *text(sqlite3_stmt *q, int i)
+const char *lg__store_text(sqlite3_stmt *q, int i)
 {
     const unsigned char *t = sqlite3_column_text(q, i);
     return t ? (const char *)t : "";
 }
 
-static double now(void)
+int64_t lg__store_int(sqlite3_stmt *q, int i) { return sqlite3_column_int64(q, i); }
+
+double lg__store_real(sqlite3_stmt *q, int i)
+{
+    return sqlite3_column_type(q, i) == SQLITE_NULL ? NAN : sqlite3_column_double(q, i);
+}
+
+void lg__store_close_rows(sqlite3_stmt *q) { sqlite3_finalize(q); }
+
+const char *lg__store_file(const lg_store *s) { return s->file; }
+
+double lg__store_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Who wrote a row. */
-static const char *machine(char line[200])
+const char *lg__store_machine(char line[200])
 {
     char host[100] = "";
     gethostname(host, sizeof host - 1);
@@ -179,8 +187,8 @@ static const char *machine(char line[200])
 /* A number that the statement gives. */
 static int get_number(lg_store *s, const char *sql, int64_t *number, lg_error *err)
 {
-    sqlite3_stmt *q = prepare(s, err, sql, "");
-    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    sqlite3_stmt *q = lg__store_prepare(s, err, sql, "");
+    int e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM;
     if (e > 0) *number = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     return e < 0 ? e : 0;
@@ -219,7 +227,7 @@ static int migrate(lg_store *s, const char *const *script, int count, lg_error *
                      "lengthen, or another store (--store)",
                      s->file, version, count);
     if (e || version == count) return e;
-    if ((e = begin(s, err))) return e;
+    if ((e = lg__store_begin(s, err))) return e;
     e = execute(s,
                 "PRAGMA application_id=" APPLICATION
                 ";CREATE TABLE IF NOT EXISTS schema_version(version INTEGER NOT NULL)",
@@ -228,19 +236,20 @@ static int migrate(lg_store *s, const char *const *script, int count, lg_error *
     for (int i = version; i < count && !e; i++) {
         e = execute(s, script[i], err);
         if (!e)
-            e = finish(s,
-                       prepare(s, err, "INSERT INTO schema_version VALUES(?)", "i", (int64_t)i + 1),
-                       err);
+            e = lg__store_finish(s,
+                                 lg__store_prepare(s, err, "INSERT INTO schema_version VALUES(?)",
+                                                   "i", (int64_t)i + 1),
+                                 err);
     }
-    return end(s, e, err);
+    return lg__store_end(s, e, err);
 }
 
 /* WAL is set by a write; while another process does the same, SQLite does not wait by itself. */
 static int set_wal(lg_store *s, lg_error *err)
 {
-    double until = now() + 1e-3 * patience; /* by the clock: at times SQLite waits, too */
+    double until = lg__store_now() + 1e-3 * patience; /* by the clock: at times SQLite waits, too */
     int e = execute(s, "PRAGMA journal_mode=WAL", err);
-    while (e && (sqlite3_errcode(s->db) & 0xff) == SQLITE_BUSY && now() < until) {
+    while (e && (sqlite3_errcode(s->db) & 0xff) == SQLITE_BUSY && lg__store_now() < until) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         e = execute(s, "PRAGMA journal_mode=WAL", err);
     }
@@ -342,10 +351,10 @@ void lg_store_close(lg_store *s)
 /* The folder moves with the run; a copy of it is not the run as long as the store's own is there. */
 static int move_folder(lg_store *s, const lg_store_run *r, int trains, lg_error *err)
 {
-    sqlite3_stmt *q = prepare(s, err, "SELECT folder FROM runs WHERE id = ?", "t", r->id);
-    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM, copy = 0;
+    sqlite3_stmt *q = lg__store_prepare(s, err, "SELECT folder FROM runs WHERE id = ?", "t", r->id);
+    int e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM, copy = 0;
     char known[PATH_MAX] = "", there[LG__RUN_ID];
-    if (e > 0) snprintf(known, sizeof known, "%s", text(q, 0));
+    if (e > 0) snprintf(known, sizeof known, "%s", lg__store_text(q, 0));
     sqlite3_finalize(q);
     if (e > 0 && strcmp(known, r->folder) != 0) {
         lg__run_id(known, there);
@@ -357,107 +366,116 @@ static int move_folder(lg_store *s, const lg_store_run *r, int trains, lg_error 
                         "that one, or use another store (--store)",
                         r->folder, known, s->file);
     if (e <= 0 || copy) return e < 0 ? e : 0;
-    return finish(
-        s, prepare(s, err, "UPDATE runs SET folder = ? WHERE id = ?", "tt", r->folder, r->id), err);
+    return lg__store_finish(s,
+                            lg__store_prepare(s, err, "UPDATE runs SET folder = ? WHERE id = ?",
+                                              "tt", r->folder, r->id),
+                            err);
 }
 
 int lg__store_register(lg_store *s, const lg_store_run *r, int trains, int64_t *number,
                        lg_error *err)
 {
     char line[200];
-    int e = begin(s, err);
+    int e = lg__store_begin(s, err);
     if (e) return e;
     e = move_folder(s, r, trains, err);
     if (!e)
-        e = finish(
+        e = lg__store_finish(
             s,
-            prepare(s, err,
-                    "INSERT INTO runs(id, folder, state, error, task, positions, unit,"
-                    " config, machine, seed, step, steps, parameters, least, length, sparsity,"
-                    " created, updated, kernels) SELECT ?1,?2,?3,'',?4,?5,?6,?7,?8,?9,?10,?11,?12,"
-                    "?13,?14,?15,?16,?16,?17 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
-                    "tttttttt"
-                    "iiiiiii"
-                    "rt",
-                    r->id, r->folder, r->state, r->task, r->positions, r->unit, r->config,
-                    machine(line), r->seed, r->step, r->steps, r->parameters, (int64_t)r->least,
-                    (int64_t)r->length, (int64_t)r->sparsity, now(), r->kernels ? r->kernels : ""),
+            lg__store_prepare(
+                s, err,
+                "INSERT INTO runs(id, folder, state, error, task, positions, unit,"
+                " config, machine, seed, step, steps, parameters, least, length, sparsity,"
+                " created, updated, kernels) SELECT ?1,?2,?3,'',?4,?5,?6,?7,?8,?9,?10,?11,?12,"
+                "?13,?14,?15,?16,?16,?17 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
+                "tttttttt"
+                "iiiiiii"
+                "rt",
+                r->id, r->folder, r->state, r->task, r->positions, r->unit, r->config,
+                lg__store_machine(line), r->seed, r->step, r->steps, r->parameters,
+                (int64_t)r->least, (int64_t)r->length, (int64_t)r->sparsity, lg__store_now(),
+                r->kernels ? r->kernels : ""),
             err);
     sqlite3_stmt *q =
-        e ? NULL : prepare(s, err, "SELECT number FROM runs WHERE id = ?", "t", r->id);
-    if (!e) e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+        e ? NULL : lg__store_prepare(s, err, "SELECT number FROM runs WHERE id = ?", "t", r->id);
+    if (!e) e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM;
     if (e > 0) *number = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
-    return end(s, e > 0 ? 0 : e, err);
+    return lg__store_end(s, e > 0 ? 0 : e, err);
 }
 
 int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
                     lg_error *err)
 {
-    int e = begin(s, err);
+    int e = lg__store_begin(s, err);
     if (e) return e;
-    e = finish(s,
-               prepare(s, err, "UPDATE runs SET state = ?, error = ?, updated = ? WHERE number = ?",
-                       "ttri", state, error ? error : "", now(), number),
-               err);
-    return end(s, e, err);
+    e = lg__store_finish(
+        s,
+        lg__store_prepare(s, err,
+                          "UPDATE runs SET state = ?, error = ?, updated = ? WHERE number = ?",
+                          "ttri", state, error ? error : "", lg__store_now(), number),
+        err);
+    return lg__store_end(s, e, err);
 }
 
 int lg__store_kernels(lg_store *s, int64_t number, const char *kernels, lg_error *err)
 {
-    int e = begin(s, err);
+    int e = lg__store_begin(s, err);
     if (e) return e;
-    e = finish(
-        s, prepare(s, err, "UPDATE runs SET kernels = ? WHERE number = ?", "ti", kernels, number),
-        err);
-    return end(s, e, err);
+    e = lg__store_finish(s,
+                         lg__store_prepare(s, err, "UPDATE runs SET kernels = ? WHERE number = ?",
+                                           "ti", kernels, number),
+                         err);
+    return lg__store_end(s, e, err);
 }
 
 int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, int count,
                         double seconds, lg_error *err)
 {
-    int e = count ? begin(s, err) : 0;
+    int e = count ? lg__store_begin(s, err) : 0;
     if (e || !count) return e;
     for (int i = 0; i < count && !e; i++) {
         const lg_run_step *r = &rows[i];
-        e = finish(s,
-                   prepare(s, err, "INSERT OR REPLACE INTO metrics VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-                           "iirrrrririi", number, r->step, r->loss, r->id_loss, r->accuracy,
-                           r->id_accuracy, r->lr, r->tokens, r->gflop, (int64_t)r->length,
-                           (int64_t)r->sparsity),
-                   err);
+        e = lg__store_finish(
+            s,
+            lg__store_prepare(
+                s, err, "INSERT OR REPLACE INTO metrics VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+                "iirrrrririi", number, r->step, r->loss, r->id_loss, r->accuracy, r->id_accuracy,
+                r->lr, r->tokens, r->gflop, (int64_t)r->length, (int64_t)r->sparsity),
+            err);
     }
     if (!e)
-        e = finish(s,
-                   prepare(s, err,
-                           "UPDATE runs SET step = ?, updated = ?, seconds = seconds + ?"
-                           " WHERE number = ?",
-                           "irri", rows[count - 1].step, now(), seconds, number),
-                   err);
-    return end(s, e, err);
+        e = lg__store_finish(
+            s,
+            lg__store_prepare(s, err,
+                              "UPDATE runs SET step = ?, updated = ?, seconds = seconds + ?"
+                              " WHERE number = ?",
+                              "irri", rows[count - 1].step, lg__store_now(), seconds, number),
+            err);
+    return lg__store_end(s, e, err);
 }
 
 int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err)
 {
-    int e = begin(s, err);
+    static const char *const forget[] = {"DELETE FROM metrics WHERE run = ? AND step > ?",
+                                         "DELETE FROM evals WHERE run = ? AND step > ?",
+                                         "DELETE FROM losses WHERE run = ? AND step > ?"};
+    int e = lg__store_begin(s, err);
     if (e) return e;
-    e = finish(
-        s, prepare(s, err, "DELETE FROM metrics WHERE run = ? AND step > ?", "ii", number, step),
-        err);
+    for (size_t i = 0; i < sizeof forget / sizeof *forget && !e; i++)
+        e = lg__store_finish(s, lg__store_prepare(s, err, forget[i], "ii", number, step), err);
     if (!e)
-        e = finish(
-            s, prepare(s, err, "DELETE FROM evals WHERE run = ? AND step > ?", "ii", number, step),
-            err);
-    if (!e)
-        e = finish(s,
-                   prepare(s, err, "UPDATE runs SET step = ? WHERE number = ?", "ii", step, number),
-                   err);
+        e = lg__store_finish(s,
+                             lg__store_prepare(s, err, "UPDATE runs SET step = ? WHERE number = ?",
+                                               "ii", step, number),
+                             err);
     sqlite3_stmt *q =
-        e ? NULL : prepare(s, err, "SELECT count(*) FROM metrics WHERE run = ?", "i", number);
-    if (!e) e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+        e ? NULL
+          : lg__store_prepare(s, err, "SELECT count(*) FROM metrics WHERE run = ?", "i", number);
+    if (!e) e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM;
     if (e > 0) *steps = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
-    return end(s, e > 0 ? 0 : e, err);
+    return lg__store_end(s, e > 0 ? 0 : e, err);
 }
 
 int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_error *err)
@@ -466,31 +484,33 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_err
     const lg_score *g = &c->score, *t = &c->taught;
     for (int i = 0, n = 0; i < 10; i++)
         n += snprintf(tenths + n, sizeof tenths - (size_t)n, "%s%d", i ? " " : "", g->first_in[i]);
-    int e = begin(s, err);
+    int e = lg__store_begin(s, err);
     if (e) return e;
-    e = finish(s,
-               prepare(s, err,
-                       "INSERT OR REPLACE INTO evals VALUES"
-                       "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                       "iittiiiii"
-                       "riiii"
-                       "iit"
-                       "iiiiii"
-                       "rrr"
-                       "tr",
-                       number, c->step, c->setting, c->data, (int64_t)c->length,
-                       (int64_t)c->sparsity, (int64_t)c->predicted, (int64_t)g->samples,
-                       (int64_t)g->exact, c->tokens, g->tokens, g->right, g->ids, g->ids_right,
-                       (int64_t)g->first_least, (int64_t)g->first_median, tenths,
-                       (int64_t)t->samples, (int64_t)t->exact, t->tokens, t->right, t->ids,
-                       t->ids_right, c->low, c->high, c->seconds, machine(line), now()),
-               err);
+    e = lg__store_finish(
+        s,
+        lg__store_prepare(
+            s, err,
+            "INSERT OR REPLACE INTO evals VALUES"
+            "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "iittiiiii"
+            "riiii"
+            "iit"
+            "iiiiii"
+            "rrr"
+            "tr",
+            number, c->step, c->setting, c->data, (int64_t)c->length, (int64_t)c->sparsity,
+            (int64_t)c->predicted, (int64_t)g->samples, (int64_t)g->exact, c->tokens, g->tokens,
+            g->right, g->ids, g->ids_right, (int64_t)g->first_least, (int64_t)g->first_median,
+            tenths, (int64_t)t->samples, (int64_t)t->exact, t->tokens, t->right, t->ids,
+            t->ids_right, c->low, c->high, c->seconds, lg__store_machine(line), lg__store_now()),
+        err);
     if (!e)
-        e = finish(s,
-                   prepare(s, err, "UPDATE runs SET seconds = seconds + ? WHERE number = ?", "ri",
-                           c->seconds, number),
-                   err);
-    return end(s, e, err);
+        e = lg__store_finish(
+            s,
+            lg__store_prepare(s, err, "UPDATE runs SET seconds = seconds + ? WHERE number = ?",
+                              "ri", c->seconds, number),
+            err);
+    return lg__store_end(s, e, err);
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
@@ -508,7 +528,7 @@ static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
     lg_score *g = &c->score, *t = &c->taught;
     *c = (lg_run_cell){.kept = 1};
     c->step = sqlite3_column_int64(q, 0);
-    snprintf(c->setting, sizeof c->setting, "%s", text(q, 1));
+    snprintf(c->setting, sizeof c->setting, "%s", lg__store_text(q, 1));
     c->length = sqlite3_column_int(q, 2);
     c->sparsity = sqlite3_column_int(q, 3);
     c->predicted = sqlite3_column_int(q, 4);
@@ -521,7 +541,7 @@ static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
     g->ids_right = sqlite3_column_int64(q, 11);
     g->first_least = sqlite3_column_int(q, 12);
     g->first_median = sqlite3_column_int(q, 13);
-    char *at = (char *)(uintptr_t)text(q, 14);
+    char *at = (char *)(uintptr_t)lg__store_text(q, 14);
     for (int i = 0; i < 10; i++) g->first_in[i] = (int)strtol(at, &at, 10);
     t->samples = sqlite3_column_int(q, 15);
     t->exact = sqlite3_column_int(q, 16);
@@ -532,12 +552,12 @@ static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
     c->low = sqlite3_column_double(q, 21);
     c->high = sqlite3_column_double(q, 22);
     c->seconds = sqlite3_column_double(q, 23);
-    c->unit = text(q, 24);
+    c->unit = lg__store_text(q, 24);
     c->trained_least = sqlite3_column_int(q, 25);
     c->trained_length = sqlite3_column_int(q, 26);
     c->trained_sparsity = sqlite3_column_int(q, 27);
     c->count = sqlite3_column_int(q, 28);
-    snprintf(c->data, sizeof c->data, "%s", text(q, 29));
+    snprintf(c->data, sizeof c->data, "%s", lg__store_text(q, 29));
     g->text = (int64_t)(c->tokens * g->samples + 0.5);
     t->text = t->samples ? g->text : 0;
 }
@@ -545,14 +565,14 @@ static void read_cell(sqlite3_stmt *q, lg_run_cell *c)
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
                        int *found, lg_error *err)
 {
-    sqlite3_stmt *q = prepare(
+    sqlite3_stmt *q = lg__store_prepare(
         s, err,
         CELLS " WHERE run = ? AND e.step = ? AND setting = ? AND data = ? AND e.length = ? AND"
               " e.sparsity = ? AND predicted = ? AND samples = ? AND taught_samples >= ?",
         "iittiiiii", number, cell->step, cell->setting, cell->data, (int64_t)cell->length,
         (int64_t)cell->sparsity, (int64_t)cell->predicted, (int64_t)samples,
         (int64_t)(taught ? samples : 0));
-    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
+    int e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM;
     if (e > 0) {
         read_cell(q, cell);
         cell->unit = NULL;
@@ -567,7 +587,7 @@ int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each
 {
     /* Of a cell that was made with several numbers of samples, the one with the most; of several
      * states of a file of examples, the latest. */
-    sqlite3_stmt *q = prepare(
+    sqlite3_stmt *q = lg__store_prepare(
         s, err,
         CELLS " WHERE run = ?1 AND (?2 = -2 OR e.step = CASE ?2 WHEN -1 THEN"
               " (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND NOT"
@@ -579,7 +599,7 @@ int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each
         "ii", number, step);
     int e = q ? 1 : LG_ERROR_SYSTEM;
     lg_run_cell cell;
-    for (int i = 0; e > 0 && (e = next(s, q, err)) > 0; i++) {
+    for (int i = 0; e > 0 && (e = lg__store_next(s, q, err)) > 0; i++) {
         read_cell(q, &cell);
         cell.index = i;
         each(context, &cell);
@@ -590,14 +610,14 @@ int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each
 
 int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *context, lg_error *err)
 {
-    sqlite3_stmt *q = prepare(
+    sqlite3_stmt *q = lg__store_prepare(
         s, err,
         "SELECT m.step, r.steps, loss, id_loss, accuracy, id_accuracy, lr, tokens, gflop, m.length,"
         " m.sparsity FROM metrics AS m JOIN runs AS r ON r.number = m.run WHERE m.run = ?"
         " ORDER BY m.step",
         "i", number);
     int e = q ? 1 : LG_ERROR_SYSTEM;
-    while (e > 0 && (e = next(s, q, err)) > 0) {
+    while (e > 0 && (e = lg__store_next(s, q, err)) > 0) {
         lg_run_step t = {.step = sqlite3_column_int64(q, 0),
                          .steps = sqlite3_column_int64(q, 1),
                          .loss = sqlite3_column_double(q, 2),
@@ -612,176 +632,5 @@ int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *contex
         if (!each(context, &t)) e = 0;
     }
     sqlite3_finalize(q);
-    return e;
-}
-
-#define RUN_COLUMNS                                                                                \
-    "number, id, folder, state, error, task, positions, unit, config, machine, seed, step, steps," \
-    " parameters, least, length, sparsity, created, updated, kernels, seconds"
-
-static lg_store_run read_run(sqlite3_stmt *q)
-{
-    lg_store_run r = {.number = sqlite3_column_int64(q, 0),
-                      .id = text(q, 1),
-                      .folder = text(q, 2),
-                      .state = text(q, 3),
-                      .error = text(q, 4),
-                      .task = text(q, 5),
-                      .positions = text(q, 6),
-                      .unit = text(q, 7),
-                      .config = text(q, 8),
-                      .machine = text(q, 9),
-                      .seed = sqlite3_column_int64(q, 10),
-                      .step = sqlite3_column_int64(q, 11),
-                      .steps = sqlite3_column_int64(q, 12),
-                      .parameters = sqlite3_column_int64(q, 13),
-                      .least = sqlite3_column_int(q, 14),
-                      .length = sqlite3_column_int(q, 15),
-                      .sparsity = sqlite3_column_int(q, 16),
-                      .created = sqlite3_column_double(q, 17),
-                      .updated = sqlite3_column_double(q, 18),
-                      .kernels = text(q, 19),
-                      .seconds = sqlite3_column_double(q, 20)};
-    if (strcmp(r.state, "training") == 0 && !lg__run_is_locked(r.folder)) r.state = "stopped";
-    return r;
-}
-
-int lg_store_runs(lg_store *s, lg_store_each *each, void *context, lg_error *err)
-{
-    sqlite3_stmt *q = prepare(s, err, "SELECT " RUN_COLUMNS " FROM runs ORDER BY number DESC", "");
-    int e = q ? 1 : LG_ERROR_SYSTEM;
-    while (e > 0 && (e = next(s, q, err)) > 0) {
-        lg_store_run r = read_run(q);
-        each(context, &r);
-    }
-    sqlite3_finalize(q);
-    return e;
-}
-
-/* Calls each for the runs that the condition finds with this text; their number, or negative. */
-static int find_by(lg_store *s, const char *condition, const char *what, lg_store_each *each,
-                   void *context, lg_error *err)
-{
-    char sql[512];
-    snprintf(sql, sizeof sql, "SELECT count(*) OVER (), " RUN_COLUMNS " FROM runs WHERE %s",
-             condition);
-    sqlite3_stmt *q = prepare(s, err, sql, "t", what);
-    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM, count = 0;
-    if (e > 0) count = sqlite3_column_int(q, 0);
-    sqlite3_finalize(q);
-    if (e < 0 || count != 1) return e < 0 ? e : count;
-    snprintf(sql, sizeof sql, "SELECT " RUN_COLUMNS " FROM runs WHERE %s", condition);
-    if (!(q = prepare(s, err, sql, "t", what))) return LG_ERROR_SYSTEM;
-    if ((e = next(s, q, err)) > 0) {
-        lg_store_run r = read_run(q);
-        each(context, &r);
-    }
-    sqlite3_finalize(q);
-    return e;
-}
-
-struct place {
-    char folder[PATH_MAX];
-    int64_t number;
-};
-
-static void keep_place(void *context, const lg_store_run *r)
-{
-    struct place *p = context;
-    p->number = r->number;
-    snprintf(p->folder, sizeof p->folder, "%s", r->folder);
-}
-
-/* Whether a folder holds the run of this ID. */
-static int holds(const char *folder, const char *id)
-{
-    char there[LG__RUN_ID];
-    lg__run_id(folder, there);
-    return strcmp(there, id) == 0;
-}
-
-/* The run that a folder holds, wherever it was made: 1; 0: the store has none; negative: err. A
- * copy, beside the folder that the store knows, is refused: what is done to one is not to the
- * other. A folder whose name is another run's number may be either. */
-static int find_in_folder(lg_store *s, const char *run, const char *folder, lg_error *err)
-{
-    char id[LG__RUN_ID];
-    struct place held = {0}, numbered = {0};
-    lg__run_id(folder, id);
-    int n = *id ? find_by(s, "id = ?1", id, keep_place, &held, err) : 0;
-    if (n > 0) n = find_by(s, "CAST(number AS TEXT) = ?1", run, keep_place, &numbered, err);
-    if (n < 0 || !held.number) return n;
-    if (strcmp(held.folder, folder) != 0 && holds(held.folder, id))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s is a copy of run %lld, which the store %s has in %.200s; name the run "
-                        "by its number",
-                        run, (long long)held.number, s->file, held.folder);
-    if (numbered.number && numbered.number != held.number)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "\"%s\" is the number of one run and the folder of another (run %lld); "
-                        "write ./%s for the folder, or that number",
-                        run, (long long)held.number, run);
-    return 1;
-}
-
-int lg_store_find(lg_store *s, const char *run, lg_store_each *each, void *context, lg_error *err)
-{
-    static const char *const ways[] = {"CAST(number AS TEXT) = ?1", "folder = ?1",
-                                       "substr(folder, -length(?1) - 1) = '/' || ?1",
-                                       "length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"};
-    char whole[PATH_MAX], id[LG__RUN_ID];
-    int path = realpath(run, whole) != NULL;
-    int n = path ? find_in_folder(s, run, whole, err) : 0;
-    if (n > 0) {
-        lg__run_id(whole, id);
-        n = find_by(s, "id = ?1", id, each, context, err);
-    }
-    if (n) return n < 0 ? n : 0;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        n = find_by(s, ways[i], i == 1 && path ? whole : run, each, context, err);
-        if (n == 1 || n < 0) return n < 0 ? n : 0;
-        if (n > 1)
-            return lg__fail(err, LG_ERROR_ARGUMENT,
-                            "\"%s\" may be one of %d runs in the store %s; give a number or a "
-                            "folder of `lengthen runs`",
-                            run, n, s->file);
-    }
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "\"%s\" is no run in the store %s; `lengthen runs` lists them", run, s->file);
-}
-
-/* ---- Deleting ---------------------------------------------------------------------------------- */
-
-static int get_id(lg_store *s, int64_t number, char id[LG__RUN_ID], lg_error *err)
-{
-    sqlite3_stmt *q = prepare(s, err, "SELECT id FROM runs WHERE number = ?", "i", number);
-    int e = q ? next(s, q, err) : LG_ERROR_SYSTEM;
-    if (e > 0) snprintf(id, LG__RUN_ID, "%s", text(q, 0));
-    sqlite3_finalize(q);
-    return e < 0 ? e : 0;
-}
-
-int lg_store_delete(lg_store *s, int64_t number, lg_error *err)
-{
-    struct place d = {0};
-    char name[32], id[LG__RUN_ID] = "";
-    int lock = -1;
-    snprintf(name, sizeof name, "%lld", (long long)number);
-    int e = find_by(s, "CAST(number AS TEXT) = ?1", name, keep_place, &d, err);
-    if (e < 0) return e;
-    if (!d.number)
-        return lg__fail(err, LG_ERROR_ARGUMENT, "there is no run %s in the store %s", name,
-                        s->file);
-    if (lg__run_try_lock(d.folder, 0, &lock) == EWOULDBLOCK)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "run %s is being trained in %s; stop that process first", name, d.folder);
-    e = get_id(s, number, id, err);
-    if (!e && holds(d.folder, id)) e = lg__run_remove_folder(d.folder, err);
-    if (!e) e = begin(s, err);
-    if (!e) {
-        e = finish(s, prepare(s, err, "DELETE FROM runs WHERE number = ?", "i", number), err);
-        e = end(s, e, err);
-    }
-    if (lock >= 0) close(lock);
     return e;
 }

@@ -29,6 +29,13 @@ int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_
  * and, if taught is set, teacher-forced ones; *found is 0 if there is none. */
 int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
                        int *found, lg_error *err);
+/* The rows of one length, together; one that is there already is replaced. */
+int lg__store_add_losses(lg_store *s, int64_t number, const lg_text_row *rows, int count,
+                         double seconds, lg_error *err);
+/* Those of the same step, texts, data ("": any), context and length, of so many documents or all there
+ * are; none are told if there are none. */
+int lg__store_get_losses(lg_store *s, int64_t number, const lg_text_row *like, int documents,
+                         lg_text_told *each, void *context, lg_error *err);
 
 /* For tests: the process is killed (SIGKILL) before the n-th commit from now, 0 is the next. n < 0:
  * it is not. */

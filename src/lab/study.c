@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "lab/run.h"
+#include "lab/texts.h"
 
 static int no_memory(lg_error *err)
 {
@@ -26,7 +27,6 @@ static int name_files(struct lg__study *s, lg_error *err)
     int n = asprintf(&s->file, "%s/%s.yaml", o->experiments, o->name);
     if (n >= 0) n = asprintf(&s->folder, "%s/%s", o->folder, o->name);
     if (n >= 0) n = asprintf(&s->place, "%s/%s", is_desk(o) ? o->results : o->folder, o->name);
-    if (n >= 0) n = asprintf(&s->evals, "%s/evals.csv", s->place);
     if (n >= 0) n = asprintf(&s->journal_file, "%s/run.json", s->place);
     return n < 0 ? no_memory(err) : 0;
 }
@@ -78,30 +78,75 @@ static int list_cells(struct lg__study_variant *v, const struct lg__config *c, i
     return 0;
 }
 
+/* Whether a length stands in the list already: it is made once. */
+static int is_again(const struct lg__config_list *list, int at)
+{
+    int i = 0;
+    while (i < at && list->at[i] != list->at[at]) i++;
+    return i < at;
+}
+
+/* Every bin of every length. */
+static int list_bins(struct lg__study_variant *v, const struct lg__config *c, lg_error *err)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        v->count = 0;
+        for (int l = 0; l < c->eval_lengths.count; l++) {
+            if (is_again(&c->eval_lengths, l)) continue;
+            for (int low = 1, high, length = c->eval_lengths.at[l]; low <= length; low = high + 1) {
+                high = lg__text_bin_end(low, length, c->length[1]);
+                if (pass)
+                    v->cells[v->count] =
+                        (struct lg__study_cell){.length = length, .low = low, .high = high};
+                v->count++;
+            }
+        }
+        if (!pass && !(v->cells = lg__alloc((size_t)v->count * sizeof *v->cells)))
+            return no_memory(err);
+    }
+    return 0;
+}
+
+/* The config of texts as it is written: what is in them decides nothing here, and they need not be
+ * there to read what was made of them. */
+static int open_text_variant(struct lg__study_variant *v, const struct lg__config *c, lg_error *err)
+{
+    v->text = 1;
+    snprintf(v->unit, sizeof v->unit, "tokens");
+    return list_bins(v, c, err);
+}
+
+static int open_answers_variant(struct lg__study_variant *v, const struct lg__config *c,
+                                lg_error *err)
+{
+    lg_task *task = NULL;
+    lg_scheme scheme;
+    lg_model_config model = {0};
+    lg_train_options train;
+    int predicts = 0, e = lg__config_open(c, &task, &scheme, &model, &train, err);
+    if (e) return e;
+    for (int l = 0; l < model.levels; l++) predicts |= model.id_classes[l] > 0;
+    lg__run_sum_data(c->task, v->data);
+    snprintf(v->unit, sizeof v->unit, "%s", lg_task_get_shape(task)->info->unit);
+    lg_task_free(task);
+    return list_cells(v, c, predicts, err);
+}
+
 /* The config as its runs will have it; the weights are not needed. */
 static int open_variant(struct lg__study_variant *v, const char *const *sets, int count,
                         lg_error *err)
 {
     struct lg__config c;
-    lg_task *task = NULL;
-    lg_scheme scheme;
-    lg_model_config model = {0};
-    lg_train_options train;
-    int predicts = 0, e = lg__config_read(&c, NULL, sets, count, err);
+    int e = lg__config_read(&c, NULL, sets, count, err);
     if (e) return e;
-    e = lg__config_open(&c, &task, &scheme, &model, &train, err);
-    for (int l = 0; l < model.levels && !e; l++) predicts |= model.id_classes[l] > 0;
-    if (!e) e = list_cells(v, &c, predicts, err);
-    if (!e) {
-        v->samples = c.eval_samples;
-        v->least = c.length[0];
-        v->length = c.length[1];
-        v->sparsity = c.sparsity[1];
-        v->seed = c.seed;
-        lg__run_sum_data(c.task, v->data);
-        snprintf(v->unit, sizeof v->unit, "%s", lg_task_get_shape(task)->info->unit);
-        lg_task_free(task);
-    }
+    v->samples = c.eval_samples;
+    v->least = c.length[0];
+    v->length = c.length[1];
+    v->sparsity = c.sparsity[1];
+    v->seed = c.seed;
+    for (int i = 0; i < c.eval_lengths.count; i++)
+        if (c.eval_lengths.at[i] > v->longest) v->longest = c.eval_lengths.at[i];
+    e = (lg__config_is_text(&c) ? open_text_variant : open_answers_variant)(v, &c, err);
     lg__config_clear(&c);
     return e;
 }
@@ -165,6 +210,24 @@ static int open_runs(struct lg__study *s, lg_error *err)
     return e;
 }
 
+/* All runs are of texts, or none is. */
+static int choose_form(struct lg__study *s, lg_error *err)
+{
+    int text = s->variants[0].text;
+    for (int i = 1; i < s->plan.groups; i++)
+        if (s->variants[i].text != text)
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "%s has runs of the task text, which have losses, and of others, which "
+                            "have answers; make two experiments of it",
+                            s->file);
+    s->modes = text ? LG__MODES_TEXTS : LG__MODES_ANSWERS;
+    if (asprintf(&s->evals, "%s/%s", s->place, text ? "losses.csv" : "evals.csv") < 0) {
+        s->evals = NULL;
+        return no_memory(err);
+    }
+    return lg__experiment_check_form(&s->x, text, err);
+}
+
 static int check_only(const struct lg__study *s, lg_error *err)
 {
     if (!s->o->only) return 0;
@@ -185,11 +248,14 @@ int lg__study_open(struct lg__study *s, const lg_reproduce_options *o, lg_error 
                                   .folder = s->folder,
                                   .store = o->store,
                                   .jobs = o->jobs,
-                                  .threads = o->threads};
+                                  .threads = o->threads,
+                                  .note = o->note,
+                                  .note_context = o->context};
     e = lg__sweep_read(&s->plan, &s->sweep, err);
     if (!e) e = lg__experiment_read(&s->x, &s->plan, err);
     s->sweep.certify = s->x.certify;
     if (!e) e = open_runs(s, err);
+    if (!e) e = choose_form(s, err);
     return e ? e : check_only(s, err);
 }
 
@@ -201,7 +267,8 @@ int lg__study_read(struct lg__study *s, lg_error *err)
     return e;
 }
 
-/* Every cell generated and taught, with as many samples as are asked for, and the certificate. */
+/* Every cell in every mode, with as many samples as are asked for (or all the documents there are), and
+ * the certificate. */
 void lg__study_count(struct lg__study *s)
 {
     const struct lg__row *rows = lg__study_rows(s);
@@ -209,9 +276,10 @@ void lg__study_count(struct lg__study *s)
         const struct lg__study_variant *v = lg__study_variant_of(s, i);
         int right = 0;
         for (; at < s->row_count && rows[at].run == i; at++)
-            right += rows[at].samples == v->samples;
+            right += rows[at].samples == v->samples || (v->text && rows[at].samples < v->samples &&
+                                                        rows[at].samples == rows[at].there);
         s->runs[i].done =
-            right == 2 * v->count && (!s->x.certify || lg__journal_certificate(s, i));
+            right == s->modes * v->count && (!s->x.certify || lg__journal_certificate(s, i));
     }
 }
 

@@ -1,5 +1,6 @@
 /* study.h: an experiment at a scale, opened: its plan, what rows each run is to have, and the rows
- * that are there (evals.csv) with what is said of the runs that made them (run.json). */
+ * that are there (evals.csv, of texts losses.csv) with what is said of the runs that made them
+ * (run.json). */
 #ifndef LG_LAB_STUDY_H
 #define LG_LAB_STUDY_H
 
@@ -12,13 +13,20 @@ struct json_t;
 /* One cell that a run is to have. */
 struct lg__study_cell {
     int length, sparsity, predicted;
+    int low, high; /* of texts: the positions */
 };
+
+/* A cell has one row of each mode. */
+enum { LG__MODE_GENERATED, LG__MODE_TAUGHT, LG__MODES_ANSWERS };
+enum { LG__MODE_TRUNCATED, LG__MODE_SLIDING, LG__MODE_EXCESS, LG__MODES_TEXTS };
 
 /* What the runs of a variant share. */
 struct lg__study_variant {
     struct lg__study_cell *cells; /* in the order of their rows */
     int count;
     int samples, least, length, sparsity; /* of a cell; shortest, longest, densest of training */
+    int longest;                          /* of the cells */
+    int text;                             /* of the task text */
     int64_t seed;
     char unit[64], data[20]; /* data: as in lg_run_cell */
 };
@@ -30,11 +38,13 @@ struct lg__study_run {
     int done;          /* all its rows are there */
 };
 
-/* A row of evals.csv. */
+/* A row of evals.csv, or one loss of a row of losses.csv. */
 struct lg__row {
-    int run, cell, taught; /* cell: of its variant */
-    int samples;
-    double tokens, exact, low, high, token_accuracy;
+    int run, cell, mode;     /* cell: of its variant */
+    int samples;             /* of texts: documents */
+    int64_t there;           /* of texts: documents that are as long */
+    double value, low, high; /* the share of exact answers, or the loss; and its 95% interval */
+    double tokens, token_accuracy;
 };
 
 struct lg__study {
@@ -45,6 +55,7 @@ struct lg__study {
     lg_sweep_options sweep;
     struct lg__sweep_plan plan;
     struct lg__experiment x;
+    int modes; /* LG__MODES_ANSWERS or LG__MODES_TEXTS */
     struct lg__study_variant *variants;
     struct lg__study_run *runs; /* [plan.count] */
     struct lg__block block;     /* struct lg__row, sorted by run, cell and mode */
@@ -62,6 +73,10 @@ int lg__study_read(struct lg__study *s, lg_error *err);
 void lg__study_count(struct lg__study *s);
 
 static inline struct lg__row *lg__study_rows(const struct lg__study *s) { return s->block.data; }
+static inline int lg__study_is_text(const struct lg__study *s)
+{
+    return s->modes == LG__MODES_TEXTS;
+}
 static inline const struct lg__study_variant *lg__study_variant_of(const struct lg__study *s,
                                                                    int run)
 {
@@ -96,12 +111,16 @@ const struct json_t *lg__journal_certificate(const struct lg__study *s, int run)
 /* A cell over its seeds. */
 struct lg__cell {
     int run; /* one of its runs */
-    int length, sparsity, predicted, taught;
+    int length, sparsity, predicted, mode;
+    int from, to; /* of texts: the positions */
     int seeds;
-    double tokens, median, lower, upper; /* exact: the median and the quartiles */
-    double right, samples, low, high;    /* of all seeds together, with its 95% interval */
+    double tokens, median, lower, upper; /* of the values: the median and the quartiles */
+    /* Of answers, all seeds together, with their 95% interval; of texts the first seed's interval. */
+    double right, samples, low, high;
 };
-/* By variant, mode, IDs, sparsity and length; to be freed. Of runs that are done. */
+/* "generated", "taught"; "truncated", "sliding", "excess". */
+const char *lg__mode_name(const struct lg__study *s, int mode);
+/* By variant, mode, IDs, sparsity, length and position; to be freed. Of runs that are done. */
 int lg__study_cells(const struct lg__study *s, struct lg__cell **cells, int *count, lg_error *err);
 int lg__where_fits(const struct lg__study *s, lg__where where, const struct lg__cell *c);
 

@@ -1,5 +1,6 @@
 /* study_figures.c: the figures of an experiment, from its cells: one line for each thing that is
  * not fixed, its range of training shaded. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 enum { NAME = 300 };
 
-/* The cells that a figure shows, line after line, each by length. */
+/* The cells that a figure shows, line after line, each by length, of texts by position. */
 struct drawing {
     const struct lg__study *s;
     const struct lg__experiment_figure *f;
@@ -24,8 +25,9 @@ struct drawing {
 static int same_line(const struct drawing *d, const struct lg__cell *a, const struct lg__cell *b)
 {
     const struct lg__sweep_item *runs = d->s->plan.runs;
-    return runs[a->run].group == runs[b->run].group && a->taught == b->taught &&
-           a->predicted == b->predicted && a->sparsity == b->sparsity;
+    return runs[a->run].group == runs[b->run].group && a->mode == b->mode &&
+           a->predicted == b->predicted && a->sparsity == b->sparsity &&
+           (!lg__study_is_text(d->s) || a->length == b->length);
 }
 
 /* ---- Names of lines ------------------------------------------------------------------------ */
@@ -38,7 +40,8 @@ static void put_part(const struct drawing *d, const struct lg__cell *c, const ch
     if (strcmp(key, "sparsity") == 0) snprintf(name, size, "sparsity %d", c->sparsity);
     if (strcmp(key, "ids") == 0)
         snprintf(name, size, "%s IDs", c->predicted ? "predicted" : "given");
-    if (strcmp(key, "mode") == 0) snprintf(name, size, "%s", c->taught ? "taught" : "generated");
+    if (strcmp(key, "mode") == 0) snprintf(name, size, "%s", lg__mode_name(d->s, c->mode));
+    if (strcmp(key, "length") == 0) snprintf(name, size, "length %d", c->length);
     for (int a = 0; a < d->s->plan.axis_count; a++) {
         const char *axis = d->s->plan.axes[a].at->key;
         const char *value = lg__sweep_value_of(&d->s->plan, c->run, a)->name;
@@ -82,13 +85,18 @@ static void add_part(const struct drawing *d, const struct lg__cell *c, const ch
 /* What `lines` names, and whatever else differs. */
 static void name_line(const struct drawing *d, const struct lg__cell *c, char *name)
 {
-    static const char *const words[] = {"sparsity", "ids", "mode"};
+    static const char *const words[] = {"sparsity", "ids", "mode", "length"};
+    int count = lg__study_is_text(d->s) ? 4 : 3;
     name[0] = 0;
     for (int a = 0; a < d->s->plan.axis_count; a++)
         if (strcmp(d->s->plan.axes[a].at->key, "seed") != 0)
             add_part(d, c, d->s->plan.axes[a].at->key, name);
-    for (int i = 0; i < 3; i++) add_part(d, c, words[i], name);
-    if (!*name) snprintf(name, NAME, "%s", c->seeds > 1 ? "median of the seeds" : "exact answers");
+    for (int i = 0; i < count; i++) add_part(d, c, words[i], name);
+    if (!*name)
+        snprintf(name, NAME, "%s",
+                 c->seeds > 1              ? "median of the seeds"
+                 : lg__study_is_text(d->s) ? "loss"
+                                           : "exact answers");
 }
 
 /* ---- The figure ---------------------------------------------------------------------------- */
@@ -104,20 +112,28 @@ static void draw_lines(struct drawing *d)
                 (lg_curve){name, 0, d->x + i, d->y + i, d->low + i, d->high + i};
         }
         d->curves[d->curve_count - 1].n++;
-        d->x[i] = d->f->tokens ? c->tokens : c->length;
+        d->x[i] = lg__study_is_text(d->s) ? c->to : d->f->tokens ? c->tokens : c->length;
         d->y[i] = c->median;
         d->low[i] = c->seeds > 1 ? c->lower : c->low;
         d->high[i] = c->seeds > 1 ? c->upper : c->high;
     }
 }
 
-/* How many tokens examples of a length have, by the shortest and the longest that are shown. */
+/* a stands for more than b: by its length as `sign` says or, of the same length, by its tokens. */
+static int goes_before(const struct lg__cell *a, const struct lg__cell *b, int sign)
+{
+    return a->length == b->length ? a->tokens > b->tokens
+                                  : sign * a->length > sign * b->length;
+}
+
+/* How many tokens examples of a length have, by the shortest and the longest that are shown; where
+ * the lines differ in that, the most. */
 static double tokens_at(const struct drawing *d, double length)
 {
     const struct lg__cell *a = d->cells[0], *b = a;
     for (int i = 1; i < d->count; i++) {
-        if (d->cells[i]->length < a->length) a = d->cells[i];
-        if (d->cells[i]->length > b->length) b = d->cells[i];
+        if (goes_before(d->cells[i], a, -1)) a = d->cells[i];
+        if (goes_before(d->cells[i], b, 1)) b = d->cells[i];
     }
     if (a->length == b->length) return a->tokens * length / a->length;
     return a->tokens + (b->tokens - a->tokens) * (length - a->length) / (b->length - a->length);
@@ -136,7 +152,45 @@ static void set_range(const struct drawing *d, lg_figure *f)
     if (f->trained_low < 0) f->trained_low = 0;
 }
 
-static int put_figure(struct drawing *d, const char *file, lg_error *err)
+/* What all lines were trained on, and a y axis in halves of a nat, in tenths where that is much. */
+static void set_losses(const struct drawing *d, lg_figure *f)
+{
+    double least = INFINITY, most = -INFINITY;
+    f->trained_low = 1;
+    f->trained_high = INFINITY;
+    for (int i = 0; i < d->count; i++) {
+        f->trained_high =
+            fmin(f->trained_high, lg__study_variant_of(d->s, d->cells[i]->run)->length);
+        least = fmin(least, fmin(d->y[i], d->low[i]));
+        most = fmax(most, fmax(d->y[i], d->high[i]));
+    }
+    double part = most - least > 1 ? 2 : 10;
+    f->y_low = floor(part * least) / part;
+    f->y_high = ceil(part * most + 0.01) / part;
+}
+
+static int put_losses(struct drawing *d, const char *file, lg_error *err)
+{
+    char label[100];
+    int several = 0, excess = 1;
+    draw_lines(d);
+    for (int i = 0; i < d->count; i++) {
+        several |= d->cells[i]->seeds > 1;
+        excess &= d->cells[i]->mode == LG__MODE_EXCESS;
+    }
+    snprintf(label, sizeof label, "%s, nats a token%s", excess ? "excess loss" : "loss",
+             several ? ", median of the seeds" : "");
+    lg_figure f = {.title = d->f->title,
+                   .x_label = "position (tokens)",
+                   .y_label = label,
+                   .curves = d->curves,
+                   .count = d->curve_count,
+                   .caption = d->s->x.words};
+    set_losses(d, &f);
+    return lg_figure_write(&f, file, err);
+}
+
+static int put_answers(struct drawing *d, const char *file, lg_error *err)
 {
     char label[100];
     int several = 0;
@@ -185,8 +239,9 @@ static int one_figure(const struct lg__study *s, const struct lg__experiment_fig
     for (int i = 0; i < count && !e; i++)
         if (lg__where_fits(s, f->where, &cells[i])) d.cells[d.count++] = &cells[i];
     if (!e) {
-        int bad = d.count ? put_figure(&d, file, &why)
-                          : lg__fail(&why, LG_ERROR_ARGUMENT, "there are no cells for it yet");
+        int bad = !d.count ? lg__fail(&why, LG_ERROR_ARGUMENT, "there are no cells for it yet")
+                  : lg__study_is_text(s) ? put_losses(&d, file, &why)
+                                         : put_answers(&d, file, &why);
         if (s->o->figure) s->o->figure(s->o->context, file, bad ? why.text : NULL);
     }
     free(d.cells);

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "lab/contexts.h"
 #include "lab/store.h"
+#include "lab/texts.h"
 
 enum { WAITING, TRAINING, EVALUATING, DONE, FAILED };
 static const char *const state_names[] = {"waiting", "training", "evaluating", "done", "failed"};
@@ -47,6 +48,7 @@ struct job {
 
 struct variant {
     int opened, predicts;
+    char texts[LG__TEXT_SUM]; /* checksums of a run of texts, else "" */
 };
 
 struct sweep {
@@ -99,6 +101,28 @@ static int has_cells(const struct lg__run *r, lg_store *store, const struct lg__
     return e;
 }
 
+static void count_loss(void *context, const lg_text_row *r)
+{
+    (void)r;
+    ++*(int *)context;
+}
+
+/* The same of a run of texts: the losses of every length. */
+static int has_losses(const struct lg__run *r, lg_store *store, const struct lg__sweep_found *f,
+                      int *all, lg_error *err)
+{
+    const struct lg__config *c = &r->config;
+    int e = 0;
+    *all = 1;
+    for (int l = 0; l < c->eval_lengths.count && *all && !e; l++) {
+        lg_text_row like = {.step = f->step, .context = c->length[1]};
+        like.length = c->eval_lengths.at[l];
+        *all = 0;
+        e = lg__store_get_losses(store, f->number, &like, c->eval_samples, count_loss, all, err);
+    }
+    return e;
+}
+
 /* What the store knows of a run. */
 static int look_up(struct sweep *s, int i, const struct lg__run *r, lg_store *store, lg_error *err)
 {
@@ -106,7 +130,8 @@ static int look_up(struct sweep *s, int i, const struct lg__run *r, lg_store *st
     struct lg__sweep_found f;
     int all = 0, e = lg__sweep_find(store, s->plan.runs[i].folder, &f, err);
     if (!e && f.number) t->step = f.step;
-    if (!e && f.done) e = has_cells(r, store, &f, &all, err);
+    if (!e && f.done)
+        e = (lg__config_is_text(&r->config) ? has_losses : has_cells)(r, store, &f, &all, err);
     if (all && s->o->certify)
         all = lg__certificate_is_there(s->plan.runs[i].folder, f.step, s->o->certify);
     if (!e && all) t->state = DONE;
@@ -130,14 +155,23 @@ static int open_run(struct sweep *s, int i, struct lg__run *r, lg_error *err)
     int n = lg__sweep_sets(&s->plan, i, s->sets), e;
     if (v->opened) {
         e = lg__config_read(&r->config, NULL, s->sets, n, err);
+        if (!e && *v->texts) e = lg__text_record(&r->config, v->texts, err);
         r->predicts = v->predicts;
         return e;
     }
     e = lg__run_open(r, NULL, s->sets, n, err);
-    if (!e) e = lg__run_check_grid(r, &grid, err);
-    if (!e && s->o->certify) e = lg__certificate_possible(r, err);
+    if (e) return e;
     *v = (struct variant){.opened = 1, .predicts = r->predicts};
-    return e;
+    if (lg__is_text(r->task)) {
+        const char *note = lg__text_note(r->task);
+        if (note && s->o->note) s->o->note(s->o->note_context, note);
+        lg__text_sum(r->task, v->texts);
+        e = lg__text_check_training(r->task, err);
+        if (!e) e = lg__run_check_losses(r, err);
+    } else {
+        e = lg__run_check_grid(r, &grid, err);
+    }
+    return !e && s->o->certify ? lg__certificate_possible(r, err) : e;
 }
 
 /* *sum is of its config. */
@@ -257,6 +291,15 @@ static void wait_for_lock(const char *folder)
         nanosleep(&(struct timespec){0, 20000000}, NULL);
 }
 
+static int evaluate(const lg_run_options *o, lg_error *err)
+{
+    lg_eval_options grid = {
+        .folder = o->folder, .store = o->store, .predicted = -1, .threads = o->threads};
+    lg_text_eval_options text = {.folder = o->folder, .store = o->store, .threads = o->threads};
+    return lg_run_is_text(o->folder) ? lg_run_eval_text(&text, NULL, err)
+                                     : lg_run_eval(&grid, NULL, err);
+}
+
 /* Trains and evaluates; the state in which that leaves the run. What is done already takes no time:
  * a trained run has no steps left, and the store has its cells. */
 static int work(const struct sweep *s, int run, struct child *c, lg_error *err)
@@ -269,8 +312,6 @@ static int work(const struct sweep *s, int run, struct child *c, lg_error *err)
                             .threads = s->threads,
                             .watch = watch_child,
                             .context = c};
-    lg_eval_options eval = {
-        .folder = train.folder, .store = train.store, .predicted = -1, .threads = s->threads};
     int done = 0;
     wait_for_lock(train.folder);
     if (told_to_stop) return WAITING;
@@ -281,7 +322,7 @@ static int work(const struct sweep *s, int run, struct child *c, lg_error *err)
     if (s->o->certify && !lg__certificate_is_there(train.folder, c->step, s->o->certify) &&
         lg__certificate_make(train.folder, train.store, s->threads, s->o->certify, err))
         return FAILED;
-    return lg_run_eval(&eval, NULL, err) ? FAILED : DONE;
+    return evaluate(&train, err) ? FAILED : DONE;
 }
 
 /* Never returns. It ends without what the caller has for the end of its own process: handlers, and

@@ -76,6 +76,20 @@ int lg__sweep_text(const struct lg__yaml *n, char **text, lg_error *err)
     return e;
 }
 
+/* The list of a setting of the task, as --set takes it: commas between the words. */
+static int put_words(FILE *f, const struct lg__yaml *list, lg_error *err)
+{
+    for (const struct lg__yaml *n = list->first; n; n = n->next) {
+        int e = lg__yaml_is(n, LG__YAML_SCALAR, err);
+        if (e) return e;
+        if (strchr(n->text, ','))
+            return lg__yaml_fail(
+                n, err, "\"%.80s\" has a comma, which parts names; write ? in its place", n->text);
+        fprintf(f, "%s%s", n->text, n->next ? "," : "");
+    }
+    return 0;
+}
+
 /* "key=value", to be freed. */
 static int make_set(const char *key, const struct lg__yaml *n, char **text, lg_error *err)
 {
@@ -84,7 +98,8 @@ static int make_set(const char *key, const struct lg__yaml *n, char **text, lg_e
     FILE *f = open_memstream(text, &size);
     if (!f) return no_memory(err);
     fprintf(f, "%s=", key);
-    int e = put_value(f, n, err);
+    int words = n->kind == LG__YAML_LIST && strncmp(key, "task.", 5) == 0;
+    int e = words ? put_words(f, n, err) : put_value(f, n, err);
     if (fclose(f) != 0 && !e) e = no_memory(err);
     if (e) free(*text);
     return e;

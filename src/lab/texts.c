@@ -1,5 +1,6 @@
-/* texts.c: a corpus as a task. An example is a window of one document; training draws from the
- * documents that train, evaluation from those that are held out. */
+/* texts.c: a corpus as a task. An example is a window of one document or, if that is asked for, of
+ * documents put end to end; training draws from the documents that train, evaluation from those that
+ * are held out. */
 #include "lab/texts.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@
 #include "tasks/tasks.h"
 #include "text/text.h"
 
-enum { TEXT, TOKENIZER, CACHE, FIELD, TEST, VOCAB, CHECKSUM };
-enum { DRAWERS = 4, WORD = 400, SUM = 40 };
+enum { TEXT, TOKENIZER, CACHE, FIELD, TEST, JOIN, VOCAB, CHECKSUM };
+enum { DRAWERS = 4, WORD = 400 };
 
 /* The windows of n tokens of a side. */
 struct drawer {
@@ -163,7 +164,8 @@ static int open_corpus(struct lg_task *t, struct texts *s, lg_error *err)
     free(paths);
     free(cache);
     if (e) return e;
-    int64_t most = longest_document(s->corpus) - 1;
+    int64_t most = t->value[JOIN].i ? lg_corpus_tokens(s->corpus, LG_CORPUS_ALL) - 1
+                                    : longest_document(s->corpus) - 1;
     t->shape.length_most = most > 1 << 20 ? 1 << 20 : (int)most;
     return 0;
 }
@@ -259,7 +261,8 @@ static const lg_windows *find_windows(struct lg_task *t, lg_corpus_side side, in
         if (s->drawer[i].windows && s->drawer[i].side == side && s->drawer[i].n == n)
             return s->drawer[i].windows;
     if (check_side(t, s, side, err)) return NULL;
-    lg_windows *made = lg_windows_new(s->corpus, side, n, err);
+    lg_windows *made =
+        (t->value[JOIN].i ? lg_windows_joined : lg_windows_new)(s->corpus, side, n, err);
     if (!made) return NULL;
     struct drawer *place = &s->drawer[s->oldest];
     s->oldest = (s->oldest + 1) % DRAWERS;
@@ -307,9 +310,20 @@ static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
 
 int lg__is_text(const lg_task *t) { return t->row->open == open_text; }
 
+int lg__config_is_text(const struct lg__config *c)
+{
+    return strcmp(lg_task_info_find(c->task)->name, "text") == 0;
+}
+
 lg_tokenizer *lg__text_tokenizer(const lg_task *t) { return ((struct texts *)t->own)->tokenizer; }
 
 const lg_corpus *lg__text_corpus(const lg_task *t) { return ((struct texts *)t->own)->corpus; }
+
+const char *lg__text_note(const lg_task *t)
+{
+    const lg_corpus *c = lg__text_corpus(t);
+    return c ? lg_corpus_note(c) : NULL;
+}
 
 int lg__text_check_training(const lg_task *t, lg_error *err)
 {
@@ -320,21 +334,24 @@ int lg__text_check_training(const lg_task *t, lg_error *err)
                     "folders or globs");
 }
 
-int lg__text_record(struct lg__config *c, const lg_task *t, lg_error *err)
+void lg__text_sum(const lg_task *t, char sum[LG__TEXT_SUM])
 {
     const struct texts *s = t->own;
-    static const char key[] = "checksum=";
-    char *text = NULL, sum[SUM];
     unsigned long long own = lg_tokenizer_get_info(s->tokenizer).checksum;
-    int n = snprintf(sum, sizeof sum, "%016llx", own);
+    int n = snprintf(sum, LG__TEXT_SUM, "%016llx", own);
     if (s->corpus)
-        snprintf(sum + n, sizeof sum - (size_t)n, "-%016llx",
+        snprintf(sum + n, LG__TEXT_SUM - (size_t)n, "-%016llx",
                  (unsigned long long)lg_corpus_checksum(s->corpus));
+}
+
+int lg__text_record(struct lg__config *c, const char *sum, lg_error *err)
+{
+    static const char key[] = "checksum=";
     for (int i = 0; i < c->setting_count; i++) {
         if (strcmp(c->settings[i], key) != 0) continue;
-        text = lg__alloc(sizeof key + SUM);
+        char *text = lg__alloc(sizeof key + LG__TEXT_SUM);
         if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
-        snprintf(text, sizeof key + SUM, "%s%s", key, sum);
+        snprintf(text, sizeof key + LG__TEXT_SUM, "%s%s", key, sum);
         free(c->settings[i]);
         c->settings[i] = text;
     }
@@ -349,6 +366,7 @@ static const lg_setting text_settings[] = {
      "the file of the tokens; else one in LENGTHEN_CACHE or ~/.cache/lengthen"},
     {"field", "TEXT", "text", "of JSON lines: the key of the text"},
     {"test", "0.0..1.0", "0.05", "share of the documents that are held out, by their text"},
+    {"join", "no|yes", "no", "examples cross documents, put end to end; no: each is of one"},
     {"vocab", "0..16777216", "0", "rows of the embedding; 0: as many as the tokenizer has"},
     {"checksum", "TEXT", "", "of tokenizer and texts; a run has it, and refuses others"},
     {0},
@@ -364,7 +382,9 @@ const struct lg__task_row lg__task_text = {
              "tokens of one document, each but the first to be predicted; it begins anywhere in\n"
              "the document, and never crosses its end. Of all places where the longest example\n"
              "of the draw fits, each is as likely as every other; documents that are shorter\n"
-             "than that are not drawn.\n"
+             "than that are not drawn. With join: yes the documents of a side are put end to end,\n"
+             "each with its end of text, and an example may cross them: short ones are drawn too,\n"
+             "and attention reaches from one into the next.\n"
              "\n"
              "  task: {name: text, text: [corpus/, more.jsonl.gz], tokenizer: tokenizer.json}\n"
              "\n"

@@ -4,15 +4,22 @@
 
 #include "lab/config.h"
 
-/* Whether it is that task; the next four take no other. */
+/* Whether it is that task; the next five take no other. Of a config that is not opened, by its name. */
 int lg__is_text(const lg_task *t);
+int lg__config_is_text(const struct lg__config *c);
 lg_tokenizer *lg__text_tokenizer(const lg_task *t);
 const lg_corpus *lg__text_corpus(const lg_task *t); /* NULL: no texts were named */
+const char *lg__text_note(const lg_task *t);        /* why their tokens were made again, or NULL */
 /* Whether there is something to train on. */
 int lg__text_check_training(const lg_task *t, lg_error *err);
-/* Writes the checksums of tokenizer and texts into the config, where they are not said: a run whose
- * texts are others tomorrow is then refused. */
-int lg__text_record(struct lg__config *c, const lg_task *t, lg_error *err);
+/* The checksums of tokenizer and texts; and into a config that does not say them: a run whose texts are
+ * others tomorrow is then refused. */
+enum { LG__TEXT_SUM = 40 };
+void lg__text_sum(const lg_task *t, char sum[LG__TEXT_SUM]);
+int lg__text_record(struct lg__config *c, const char *sum, lg_error *err);
+
+/* Of losses by position: where the bin that begins at `low` ends. */
+int lg__text_bin_end(int low, int length, int context);
 
 /* "a,b" as paths, in one block to be freed with free(); NULL: no memory. */
 const char **lg__text_paths(const char *list, int *count);

@@ -17,6 +17,7 @@
 #include "lab/run.h"
 #include "lab/store.h"
 #include "lab/texts.h"
+#include "text/text.h"
 
 enum { STOP_EVERY = 100, STOP_SAMPLES = 100 }; /* early stop: how often, on how many examples */
 enum { SHORT_WAIT = 2000, LONG_WAIT = 60000 }; /* for a locked store, ms: on the way, at the end */
@@ -322,6 +323,13 @@ static int save(struct training *t, lg_error *err)
     return e ? e : lg__checkpoint_save(path, t->run.model, t->trainer, note, keep, err);
 }
 
+static int has_checkpoint(const struct training *t)
+{
+    char path[4096];
+    return !lg__run_path(path, sizeof path, t->o->folder, "checkpoint", NULL) &&
+           lg__run_has_steps(path);
+}
+
 static int load(struct training *t, lg_error *warning, lg_error *err)
 {
     char path[4096], *note = NULL;
@@ -334,6 +342,12 @@ static int load(struct training *t, lg_error *warning, lg_error *err)
     free(note);
     if (!e && t->store) e = lg__store_kernels(t->store, t->number, t->run.kernels, err);
     return e;
+}
+
+/* Weights of another run, which may go on with its training: from here on they are this run's own. */
+static int keep_weights(struct training *t, lg_error *err)
+{
+    return t->run.config.from && !has_checkpoint(t) ? save(t, err) : 0;
 }
 
 /* Back to the checkpoint's step; another store, or none, may have the rows before it. */
@@ -367,18 +381,32 @@ static int due(int64_t step, int every) { return every && step % every == 0; }
 
 static int stopped(const struct training *t) { return t->o->stop && *t->o->stop; }
 
-/* The grid at this step; if it is stopped or cannot be stored, a resumed run makes the rest. */
+/* The losses of a run of texts, or the grid. */
+static int make_rows(struct training *t, lg_error *err)
+{
+    const lg_run_options *o = t->o;
+    lg_text_eval_options text = {.folder = o->folder,
+                                 .threads = o->threads,
+                                 .told = o->told,
+                                 .of = o->context,
+                                 .stop = o->stop};
+    lg_eval_options grid = {.folder = o->folder,
+                            .predicted = -1,
+                            .threads = o->threads,
+                            .table = o->table,
+                            .context = o->context,
+                            .stop = o->stop};
+    return lg__is_text(t->run.task) ? lg__run_losses(&t->run, &text, t->store, t->number, NULL, err)
+                                    : lg__run_grid(&t->run, &grid, t->store, t->number, err);
+}
+
+/* The evaluation at this step; if it is stopped or cannot be stored, a resumed run makes the rest. */
 static int evaluate(struct training *t, lg_error *err)
 {
-    lg_eval_options o = {.folder = t->o->folder, .predicted = -1};
-    o.threads = t->o->threads;
-    o.table = t->o->table;
-    o.context = t->o->context;
-    o.stop = t->o->stop;
     t->run.step = lg_trainer_steps(t->trainer);
     if (t->store) lg__store_wait(t->store, LONG_WAIT);
     double since = lg__now();
-    int e = lg__run_grid(&t->run, &o, t->store, t->number, err);
+    int e = make_rows(t, err);
     t->written += lg__now() - since; /* the cells bring their own time */
     if (t->store) lg__store_wait(t->store, SHORT_WAIT);
     if (!e && !stopped(t)) t->evaluated = t->run.step;
@@ -510,13 +538,17 @@ static int start(struct training *t, int *there, lg_error *err)
     t->trainer = lg_trainer_new(t->run.model, &t->run.options, err);
     if (!t->trainer) return LG_ERROR_MEMORY;
     e = lg__run_check_folder(&t->run, o->folder, o->resume, there, err);
+    if (!e && !has_checkpoint(t)) e = lg__run_take_weights(&t->run, err);
     if (!e) e = lg__feedback_open(&t->feedback, &t->run, o->threads, err);
     if (!e && t->run.config.eval_every) {
         lg_eval_options grid = {.folder = o->folder, .predicted = -1};
-        e = lg__run_check_grid(&t->run, &grid, err);
+        e = lg__is_text(t->run.task) ? lg__run_check_losses(&t->run, err)
+                                     : lg__run_check_grid(&t->run, &grid, err);
     }
     if (!e) e = check_store(o->store, err);
     if (!e) e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);
+    if (!e && lg__is_text(t->run.task))
+        e = lg__run_keep_tokenizer(lg__text_tokenizer(t->run.task)->file, o->folder, err);
     if (!e && o->store && !(t->store = lg_store_open(o->store, 1, err))) e = err->code;
     if (!e) e = lg__run_register(&t->run, o->folder, t->store, 1, &t->number, err);
     return e;
@@ -556,6 +588,7 @@ int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
     lg_example_init(&t->example);
     int e = start(t, &there, err);
     if (!e && there) e = load(t, &warning, err);
+    if (!e) e = keep_weights(t, err);
     if (!e) e = take_back(t, err);
     if (!e) e = rewind_store(t, &warning, err);
     if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);

@@ -212,9 +212,10 @@ static int sample(int32_t *out, int n, int64_t m, lg_rng *r, lg_error *err)
 }
 
 /* map[v] = v + the shift of v's chunk, for v in 0..n-1; the last shift is at most `most`. */
-static void pose(int32_t *map, int n, int chunks, int most, lg_rng *r)
+static void pose(int32_t *map, int n, const lg_scheme *s, int most, lg_rng *r)
 {
-    int cuts = (chunks < n ? chunks : n) - 1, shift = 0;
+    int cuts = (s->chunks < n ? s->chunks : n) - 1;
+    int shift = s->random_start ? (int)lg_rng_below(r, (uint32_t)most + 1) : 0;
     /* Two chunks: the first is never longer than half. */
     int first = cuts == 1 ? 1 + (int)lg_rng_below(r, (uint32_t)(n - n / 2)) : 0;
     for (int v = 0; v < n; v++) {
@@ -277,7 +278,7 @@ static int posed(int32_t *ids, const lg_scheme *s, int n, lg_rng *r, lg_error *e
         return 0;
     }
     if (n > s->target) return too_long(s, n, "target", s->target, n, err);
-    pose(ids, n, s->chunks, s->target - n, r);
+    pose(ids, n, s, s->target - n, r);
     return 0;
 }
 
@@ -372,7 +373,7 @@ static int couple_by_map(int32_t *ids, const lg_scheme *s, const lg_task_shape *
                         "without large gaps",
                         (long long)size);
     if (size && posing)
-        pose(map, (int)size, s->chunks, s->target - 2 - g->most, r);
+        pose(map, (int)size, s, s->target - 2 - g->most, r);
     else if (size)
         e = sample(map, (int)size, (int64_t)s->max_id + 1, r, err);
     for (int t = 0; !e && t < x->n; t++) {

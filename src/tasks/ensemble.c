@@ -189,14 +189,16 @@ static int read_patterns(struct lg__ensemble *p, const struct lg__yaml *list, in
 static int read_positions(struct lg__ensemble *p, const struct lg__yaml *n, int probabilities,
                           lg_error *err)
 {
-    static const char *const kinds[] = {"uniform", "columns", NULL};
+    static const char *const kinds[] = {"uniform", "columns", "together", NULL};
+    static const enum lg__where where[] = {LG__UNIFORM, LG__COLUMNS, LG__SPAN};
     static const char *const keys[] = {"span", "patterns", NULL};
     int e, kind = 0;
     if (!n) return 0; /* uniform */
     p->line_positions = n->line;
     if (n->kind == LG__YAML_SCALAR) {
         e = lg__yaml_choice(n, kinds, &kind, err);
-        p->where = kind ? LG__COLUMNS : LG__UNIFORM;
+        p->where = where[kind];
+        p->span = p->k;
         return e;
     }
     if ((e = lg__yaml_keys(n, keys, err))) return e;
@@ -214,13 +216,37 @@ static int read_positions(struct lg__ensemble *p, const struct lg__yaml *n, int 
     return read_patterns(p, n->first, probabilities, err);
 }
 
-/* planted: {A: 1, ..} or {joint: {"A A": 3, ..}}: the draw, its words, and how many tuples. */
+/* planted: {first: {P: 1, ..}, rest: ..}: the draw of the first word; the map of the rest. */
+static int read_first(struct lg_task *t, struct lg__ensemble *p, struct lg__texts *words,
+                      const struct lg__yaml *n, int probabilities, const struct lg__yaml **rest,
+                      lg_error *err)
+{
+    static const char *const keys[] = {"first", "rest", NULL};
+    const struct lg__yaml *first;
+    int e;
+    if ((e = lg__yaml_keys(n, keys, err)) ||
+        (e = lg__yaml_need(n, "first", LG__YAML_MAP, &first, err)) ||
+        (e = lg__yaml_need(n, "rest", LG__YAML_MAP, rest, err)) ||
+        (e = read_weights(first, probabilities, &p->first, err)))
+        return e;
+    p->first_word = lg__alloc((size_t)first->count * sizeof *p->first_word);
+    if (!p->first_word) return no_memory(err);
+    return read_words(t, words, first, p->first_word, err);
+}
+
+/* planted: {A: 1, ..}, {first: {..}, rest: {..}} or {joint: {"A A": 3, ..}}: the draw, its words, and
+ * how many tuples. */
 static int read_planted(struct lg_task *t, struct lg__ensemble *p, struct lg__texts *words,
                         const struct lg__yaml *n, int probabilities, lg_error *err)
 {
-    p->joint = n->count == 1 && n->first->kind == LG__YAML_MAP && !strcmp(n->first->key, "joint");
+    int maps = n->first && n->first->kind == LG__YAML_MAP;
+    p->joint = maps && n->count == 1 && !strcmp(n->first->key, "joint");
     const struct lg__yaml *map = p->joint ? n->first : n;
-    int64_t tuples = map->count;
+    if (maps && !p->joint) {
+        int fault = read_first(t, p, words, n, probabilities, &map, err);
+        if (fault) return fault;
+    }
+    int64_t tuples = p->first.n ? p->first.n : map->count;
     for (int j = 1; j < p->k && !p->joint && tuples <= LG__MOST_TUPLES; j++) tuples *= map->count;
     if (tuples > LG__MOST_TUPLES)
         return lg__yaml_fail(n, err,
@@ -238,6 +264,13 @@ static int read_planted(struct lg_task *t, struct lg__ensemble *p, struct lg__te
     return e;
 }
 
+/* Which of its words member j of a tuple that is not joint is. */
+static int digit(const struct lg__ensemble *p, int tuple, int j)
+{
+    for (int i = p->k - 1; i > j; i--) tuple /= p->draw.n;
+    return j ? tuple % p->draw.n : tuple;
+}
+
 /* Every tuple that can occur must have got its label. */
 static int check_labels(const struct lg_task *t, const struct lg__ensemble *p,
                         const char *const *texts, const struct lg__yaml *label, lg_error *err)
@@ -249,10 +282,9 @@ static int check_labels(const struct lg_task *t, const struct lg__ensemble *p,
     if (p->joint) {
         strncat(tuple, texts[number], sizeof tuple - 1);
     } else {
-        int scale = p->tuples;
         for (int i = 0; i < p->k; i++) {
-            scale /= p->draw.n;
-            const char *word = t->words[p->word[number / scale % p->draw.n]];
+            int32_t drawn = digit(p, number, i);
+            const char *word = t->words[i || !p->first.n ? p->word[drawn] : p->first_word[drawn]];
             strncat(tuple, i ? " " : "", sizeof tuple - strlen(tuple) - 1);
             strncat(tuple, word, sizeof tuple - strlen(tuple) - 1);
         }
@@ -267,12 +299,14 @@ static int read_labels(struct lg_task *t, struct lg__ensemble *p, struct lg__tex
     struct lg__texts joint = {0};
     int e = 0, places = t->shape.vocab, i = 0, drawn = p->draw.n * (p->joint ? p->k : 1);
     const char **texts = lg__alloc((size_t)p->draw.n * sizeof *texts);
-    int32_t *place = lg__alloc((size_t)places * sizeof *place);
+    int32_t *place = lg__alloc(2 * (size_t)places * sizeof *place), *first = place;
     p->label = lg__alloc((size_t)p->tuples * sizeof *p->label);
     if (!texts || !place || !p->label) e = no_memory(err);
-    for (i = 0; i < places && !e; i++) place[i] = -1;
+    for (i = 0; i < 2 * places && !e; i++) place[i] = -1;
     for (i = 0; i < p->tuples && !e; i++) p->label[i] = -1;
     for (i = 0; i < drawn && !e; i++) place[p->word[i]] = i;
+    if (p->first.n) first += places;
+    for (i = 0; i < p->first.n && !e; i++) first[p->first_word[i]] = i;
     const struct lg__yaml *n = p->joint ? planted->first->first : NULL;
     for (i = 0; n && !e; n = n->next) {
         texts[i++] = n->key;
@@ -285,13 +319,14 @@ static int read_labels(struct lg_task *t, struct lg__ensemble *p, struct lg__tex
             break;
         int number = 0; /* in base draw.n, if not joint */
         for (i = 0; i < p->k && !e; i++) {
-            if (tokens[i] < 0 || tokens[i] >= places || place[tokens[i]] < 0)
+            const int32_t *of = i ? place : first;
+            if (tokens[i] < 0 || tokens[i] >= places || of[tokens[i]] < 0)
                 e = lg__yaml_fail(n, err,
                                   "word %d of \"%.80s\" is not in planted; correct it or add it "
                                   "there",
                                   i + 1, n->key);
             else if (!p->joint)
-                number = number * p->draw.n + place[tokens[i]];
+                number = number * p->draw.n + of[tokens[i]];
         }
         if (e) break;
         if (p->joint) number = lg__texts_find(&joint, texts, n->key);
@@ -306,13 +341,18 @@ static int read_labels(struct lg_task *t, struct lg__ensemble *p, struct lg__tex
     return e;
 }
 
-/* label: parity, majority or lookup: the label of each tuple by a rule. */
+/* label: parity, majority, lookup or count: the label of each tuple by a rule. */
 static int rule_labels(struct lg_task *t, struct lg__ensemble *p, struct lg__texts *words,
                        const struct lg__yaml *label, lg_error *err)
 {
-    static const char *const rules[] = {"parity", "majority", "lookup", NULL};
+    static const char *const rules[] = {"parity", "majority", "lookup", "count", NULL};
+    enum { PARITY, MAJORITY, LOOKUP, COUNT };
     int rule = 0, e = lg__yaml_choice(label, rules, &rule, err);
     if (e) return e;
+    if (rule == MAJORITY && p->first.n)
+        return lg__yaml_fail(label, err,
+                             "label is majority, but the first planted word is not one of the "
+                             "rest; take parity, lookup or count, or write the label of each tuple");
     if (p->joint)
         return lg__yaml_fail(label, err,
                              "label is the rule %s, but planted is joint; write the label of each "
@@ -326,18 +366,19 @@ static int rule_labels(struct lg_task *t, struct lg__ensemble *p, struct lg__tex
         const char *word = numbered;
         int sum = 0, most = 0;
         for (int i = 0; i < p->draw.n; i++) count[i] = 0;
-        for (int j = 0, rest = tuple; j < p->k; j++, rest /= p->draw.n) {
-            sum += rest % p->draw.n;
-            count[rest % p->draw.n]++;
+        for (int j = 0; j < p->k; j++) {
+            int number = digit(p, tuple, j);
+            sum += number;
+            if (rule == MAJORITY) count[number]++;
         }
         for (int i = 1; i < p->draw.n; i++)
             if (count[i] > count[most]) most = i;
-        if (rule == 0)
+        if (rule == PARITY)
             word = sum % 2 ? "odd" : "even";
-        else if (rule == 1)
+        else if (rule == MAJORITY)
             word = t->words[p->word[most]];
         else
-            snprintf(numbered, sizeof numbered, "y%d", tuple);
+            snprintf(numbered, sizeof numbered, "y%d", rule == LOOKUP ? tuple : sum);
         p->label[tuple] = lg__word_indexed(t, words, word, 0, err);
         if (p->label[tuple] < 0) e = LG_ERROR_MEMORY;
     }
@@ -424,8 +465,10 @@ void lg__ensemble_clear(struct lg__ensemble *p)
     free(p->pattern.column);
     free(p->background.column);
     free(p->draw.column);
+    free(p->first.column);
     free(p->offset);
     free(p->word);
+    free(p->first_word);
     free(p->label);
 }
 
@@ -469,9 +512,10 @@ int lg__ensemble_fill(const struct lg__ensemble *p, lg_rng *r, int length, const
     for (int i = 0; i < length; i++) tokens[i] = choose(&p->background, r);
     if (p->joint) tuple = choose(&p->draw, r);
     for (int j = 0; j < p->k; j++) {
-        int drawn = p->joint ? tuple * p->k + j : choose(&p->draw, r);
+        int apart = !j && p->first.n; /* drawn from words of its own */
+        int drawn = p->joint ? tuple * p->k + j : choose(apart ? &p->first : &p->draw, r);
         if (!p->joint) tuple = tuple * p->draw.n + drawn;
-        tokens[place[j]] = p->word[drawn];
+        tokens[place[j]] = apart ? p->first_word[drawn] : p->word[drawn];
     }
     return tuple;
 }

@@ -29,8 +29,10 @@ struct lg__ensemble {
     int32_t *offset;              /* [pattern][k] */
     struct lg__choice background; /* over tokens: they come first in the vocabulary */
     struct lg__choice draw;       /* of a planted word or, if joint, of a whole tuple */
+    struct lg__choice first;      /* of the first planted word; n is 0: it is one of draw */
     int joint;
     int32_t *word;  /* [draw] or, if joint, [draw][k]: tokens */
+    int32_t *first_word; /* [first]: tokens */
     int32_t *label; /* [tuple]: token; a tuple's number is that of the draw or, if not joint, has
                        its words' numbers as digits */
     int tuples;

@@ -259,8 +259,8 @@ struct lg_windows {
     const lg_corpus *corpus;
     lg_corpus_side side;
     int n;
-    int64_t documents;
-    int64_t *before; /* [documents + 1] windows in the documents before */
+    int64_t documents, count;
+    int64_t *before; /* [documents + 1] windows that begin in the documents before */
 };
 
 void lg_windows_free(lg_windows *w)
@@ -270,38 +270,61 @@ void lg_windows_free(lg_windows *w)
     free(w);
 }
 
-lg_windows *lg_windows_new(const lg_corpus *c, lg_corpus_side side, int n, lg_error *err)
+static const char *side_name(lg_corpus_side side)
+{
+    static const char *const names[] = {"", "training ", "test "};
+    return names[side];
+}
+
+static lg_windows *make_windows(const lg_corpus *c, lg_corpus_side side, int n, lg_error *err)
 {
     lg_windows *w = lg__alloc(sizeof *w);
     if (w) {
         *w = (lg_windows){.corpus = c, .side = side, .n = n, .documents = c->count[side]};
         w->before = lg__alloc((size_t)(w->documents + 1) * sizeof *w->before);
     }
-    if (!w || !w->before) {
-        lg__fail(err, LG_ERROR_MEMORY, "no memory for the windows of %s", c->path);
-        lg_windows_free(w);
-        return NULL;
-    }
+    if (w && w->before) return w;
+    lg__fail(err, LG_ERROR_MEMORY, "no memory for the windows of %s", c->path);
+    lg_windows_free(w);
+    return NULL;
+}
+
+lg_windows *lg_windows_new(const lg_corpus *c, lg_corpus_side side, int n, lg_error *err)
+{
+    lg_windows *w = make_windows(c, side, n, err);
     int64_t longest = 0;
+    if (!w) return NULL;
     for (int64_t i = 0; i < w->documents; i++) {
         int64_t length = lg_corpus_length(c, lg_corpus_document(c, side, i));
         w->before[i + 1] = w->before[i] + (n > 0 && length >= n ? length - n + 1 : 0);
         longest = length > longest ? length : longest;
     }
-    if (w->before[w->documents]) return w;
+    if ((w->count = w->before[w->documents])) return w;
     lg__fail(err, LG_ERROR_ARGUMENT,
              "%s has no %sdocument with %d tokens, its longest has %lld: take a shorter window or "
              "longer texts",
-             c->path,
-             side == LG_CORPUS_TRAIN  ? "training "
-             : side == LG_CORPUS_TEST ? "test "
-                                      : "",
-             n, (long long)longest);
+             c->path, side_name(side), n, (long long)longest);
     lg_windows_free(w);
     return NULL;
 }
 
-int64_t lg_windows_count(const lg_windows *w) { return w->before[w->documents]; }
+lg_windows *lg_windows_joined(const lg_corpus *c, lg_corpus_side side, int n, lg_error *err)
+{
+    lg_windows *w = make_windows(c, side, n, err);
+    if (!w) return NULL;
+    for (int64_t i = 0; i < w->documents; i++)
+        w->before[i + 1] = w->before[i] + lg_corpus_length(c, lg_corpus_document(c, side, i));
+    w->count = w->before[w->documents] - n + 1;
+    if (n > 0 && w->count > 0) return w;
+    lg__fail(err, LG_ERROR_ARGUMENT,
+             "%s has %lld tokens in all its %sdocuments, and the window %d: take a shorter window "
+             "or more texts",
+             c->path, (long long)w->before[w->documents], side_name(side), n);
+    lg_windows_free(w);
+    return NULL;
+}
+
+int64_t lg_windows_count(const lg_windows *w) { return w->count; }
 
 /* Uniform in 0..n-1: 64 random bits, of which the few that would come once too often are drawn
  * again. */
@@ -311,6 +334,20 @@ static int64_t below(lg_rng *r, int64_t n)
     do bits = (uint64_t)lg_rng_u32(r) << 32 | lg_rng_u32(r);
     while (bits < over);
     return (int64_t)(bits % count);
+}
+
+/* n tokens from a place of the i-th document on, and of those after it. */
+static int read_on(const lg_windows *w, int64_t i, int64_t from, int32_t *tokens, lg_error *err)
+{
+    int e = 0;
+    for (int got = 0; got < w->n && !e; i++, from = 0) {
+        int64_t document = lg_corpus_document(w->corpus, w->side, i);
+        int64_t left = lg_corpus_length(w->corpus, document) - from;
+        int n = left < w->n - got ? (int)left : w->n - got;
+        e = lg_corpus_read(w->corpus, document, from, n, tokens + got, err);
+        got += n;
+    }
+    return e;
 }
 
 int lg_windows_draw(const lg_windows *w, uint64_t seed, uint32_t stream, uint64_t index,
@@ -329,5 +366,5 @@ int lg_windows_draw(const lg_windows *w, uint64_t seed, uint32_t stream, uint64_
     lg_window found = {.document = lg_corpus_document(w->corpus, w->side, lo),
                        .from = window - w->before[lo]};
     if (at) *at = found;
-    return lg_corpus_read(w->corpus, found.document, found.from, w->n, tokens, err);
+    return read_on(w, lo, found.from, tokens, err);
 }

@@ -19,6 +19,8 @@ static int number_labels(struct lg__world *w, lg_error *err)
     w->vocab = e->background.n;
     for (int i = 0; i < drawn; i++)
         if (e->word[i] >= w->vocab) w->vocab = e->word[i] + 1;
+    for (int i = 0; i < e->first.n; i++)
+        if (e->first_word[i] >= w->vocab) w->vocab = e->first_word[i] + 1;
     w->label = lg__alloc((size_t)e->tuples * sizeof *w->label);
     int32_t *number = lg__alloc((size_t)all * sizeof *number);
     if (!w->label || !number) {

@@ -51,6 +51,57 @@ static void trains_and_evaluates(void **state)
     prints("truncated: all tokens before");
 }
 
+static void the_store_has_its_losses(void **state)
+{
+    (void)state;
+    assert_int_equal(run("eval r " SMALL, BOTH), 0);
+    assert_int_equal(count("kept"), 0);
+    assert_int_equal(run("eval r " SMALL, BOTH), 0);
+    assert_int_equal(count("  kept\n"), 5 + 6);
+    assert_int_equal(run("eval r " SMALL " --json", STDOUT), 0);
+    assert_int_equal(count("\"texts\":\"\",\"kept\":true}"), 11);
+    assert_int_equal(run("eval r " SMALL " --again", BOTH), 0);
+    assert_int_equal(count("kept"), 0);
+    assert_int_equal(run("runs show r --store s.db", BOTH), 0);
+    prints("Loss by position, at step 6");
+    prints("    32     17..32");
+    assert_int_equal(run("runs show r --store s.db --json", BOTH), 0);
+    assert_int_equal(count("\"excess_high\":"), 11);
+    assert_int_equal(run("runs --store s.db", BOTH), 0);
+    prints("loss ");
+    prints(" at 32");
+    assert_int_equal(run("eval r " SMALL " --text corpus.txt --lengths 8", BOTH), 0);
+    prints("Loss in nats a token, on corpus.txt. Truncated");
+    assert_int_equal(run("runs show r --store s.db", BOTH), 0);
+    prints("corpus.txt       8          1");
+    prints("held out        16          1");
+}
+
+/* Losses on the way, and tokens that are made again. */
+static void tells_on_the_way(void **state)
+{
+    (void)state;
+    assert_int_equal(run("train c.yaml --out way --set eval.every=3 " SMALL, BOTH), 0);
+    prints("step 3: loss ");
+    prints(" at positions 17 to 32, excess ");
+    assert_int_equal(run("runs show way --store s.db", BOTH), 0);
+    prints("On the way: truncated loss by step, up to position\n  step");
+    assert_int_equal(run("runs compare r way --store s.db", BOTH), 0);
+    prints("loss at 17..32 of 32 ");
+    assert_int_equal(count("loss at 9..16 of 16 "), 1);
+    assert_int_equal(run("runs compare r way --store s.db --json", BOTH), 0);
+    prints("{\"texts\":\"\",\"length\":32,\"low\":17,\"high\":32,\"losses\":[{\"step\":6,");
+    assert_int_equal(run("train c.yaml --out way2 --json --set eval.every=6 " SMALL, STDOUT), 0);
+    assert_int_equal(count("\"excess_high\":"), 5 + 6);
+    write_file("more.txt", "one text of some length\n");
+    assert_int_equal(run("eval r --threads 1 --text more.txt --lengths 8", BOTH), 0);
+    assert_int_equal(count("made again"), 0);
+    write_file("more.txt", "another text of another length\n");
+    assert_int_equal(run("eval r --threads 1 --text more.txt --lengths 8", BOTH), 0);
+    prints("lengthen eval: the token cache cache/");
+    prints(" was made of other texts, or they have changed since; it was made again");
+}
+
 static void goes_on_with_a_prompt(void **state)
 {
     (void)state;
@@ -92,6 +143,52 @@ static void goes_out_and_comes_back(void **state)
     assert_true(there("back/checkpoint"));
     assert_int_equal(run("export r hf", BOTH), 2);
     prints("hf holds files already");
+    /* and is trained further */
+    assert_int_equal(
+        run("train back/config.yaml --out on --set train.from=back --set task.test=0.3 "
+            "--set train.steps=3 --set train.length=[16,16] " SMALL,
+            BOTH),
+        0);
+    assert_int_equal(run("runs show on --store s.db", BOTH), 0);
+    prints("train.from: back");
+}
+
+/* The table of a sweep, and an experiment in a folder, by its name. */
+static void sweeps_and_reproduces(void **state)
+{
+    (void)state;
+    static const char sweep[] =
+        "# Is it so? Expected: it is.\n"
+        "experiment:\n  words: documented\n  budget: 1\n"
+        "  checks: [{most: {position: 20}, is: 9}, {least: {position: 20}, is: 9}]\n"
+        "base: ../c.yaml\nvary: {train.steps: [1, 6], seed: [1, 2]}\n";
+    char command[300];
+    snprintf(command, sizeof command, "mkdir -p %s %s", in_home("own"), in_home("experiments/own"));
+    assert_int_equal(system(command), 0);
+    write_file("own/e.yaml", sweep);
+    assert_int_equal(run("sweep own/e.yaml --out w --threads 1 --store w.db", STDOUT), 0);
+    prints("variant        length  positions  seeds  truncated");
+    prints("train.steps=6      32     17..32      2");
+    assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --csv", STDOUT), 0);
+    assert_int_equal(count("\n"), 1 + 2 * 2 * (5 + 6));
+    prints("variant,seed,length,low,high,context,documents,truncated,sliding,excess,");
+    assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --json", STDOUT), 0);
+    assert_int_equal(count("\"seeds\":[1,2]}"), 2 * (5 + 6));
+    assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --plot -", STDOUT), 0);
+    prints("loss, nats a token, median of the seeds");
+    snprintf(command, sizeof command, "sed s,../c.yaml,../../c.yaml, %s > %s",
+             in_home("own/e.yaml"), in_home("experiments/own/e.yaml"));
+    assert_int_equal(system(command), 0);
+    assert_int_equal(run("reproduce own/e --threads 1", BOTH), 3); /* one check does not hold */
+    prints("holds          at most 9 in {position: 20}");
+    prints("DOES NOT HOLD  at least 9 in {position: 20}");
+    assert_true(there("results/own/e/losses.csv"));
+    assert_int_equal(run("reproduce --list", BOTH), 0);
+    prints("own/e          4     4");
+    assert_int_equal(run("reproduce all", BOTH), 1);
+    prints("no file has the key experiment in the folder experiments");
+    assert_int_equal(run("reproduce ./own/e", BOTH), 2);
+    prints("without experiments/ and .yaml");
 }
 
 static void refuses(void **state)
@@ -121,8 +218,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trains_and_evaluates),
+        cmocka_unit_test(the_store_has_its_losses),
+        cmocka_unit_test(tells_on_the_way),
         cmocka_unit_test(goes_on_with_a_prompt),
         cmocka_unit_test(goes_out_and_comes_back),
+        cmocka_unit_test(sweeps_and_reproduces),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, make_texts, remove_home);

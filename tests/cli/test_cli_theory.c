@@ -95,20 +95,25 @@ static void a_bridge_draws_both(void **state)
                    "local,task.k=2,200,100,0.5,generated,1,20\n"
                    "local,task.k=2,200,100,0.7,generated,2,20\n"
                    "local,task.k=2,200,100,0.1,taught,1,20\n"
-                   "local,task.k=3,20,100,0.6,generated,1,20\n" /* not learned: left out */
+                   "local,task.k=3,20,100,0.6,generated,1,20\n" /* not learned: named */
                    "local,task.k=3,200,100,0.6,generated,1,20\n"
                    "\"a \"\"b\"\", c\",task.k=2,30,100,0,generated,1,20\n"),
         0);
     assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200"), 0);
-    prints("Left out, not learned: transformer: local, k = 3, seed 1: 60.0% exact at 20.");
+    prints("Not learned: transformer: local, k = 3, seed 1: 60.0% exact at 20.");
     assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200 --json "
                             "--plot both.svg"),
                      0);
     assert_int_equal(count("\"model\":\"class: local\""), 2);
     prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0.005,");
     prints("{\"model\":\"transformer: local\",\"k\":2,\"length\":200,\"error\":0.4,");
-    assert_int_equal(count("transformer"), 2);
+    prints("{\"model\":\"transformer: local\",\"k\":3,\"length\":200,\"error\":0.4,");
+    assert_int_equal(count("transformer"), 3);
     assert_true(there("both.svg"));
+    assert_int_equal(theory("bridge evals.csv --length 200 --where task.k=3 --json"), 0);
+    assert_int_equal(count("transformer"), 1);
+    assert_int_equal(theory("bridge evals.csv --length 200 --where model.scores=softmax"), 2);
+    prints("evals.csv has no row of length 200 with task.k and model.scores=softmax; give another");
     assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 7"), 2);
     prints("class/rows.csv has no row of length 7");
     assert_int_equal(theory("bridge class/rows.csv --length 200"), 2);

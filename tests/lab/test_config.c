@@ -102,7 +102,7 @@ static void defaults_are_the_librarys(void **state)
         assert_string_equal(c.scheme.ids, s.ids);
         assert_int_equal(c.scheme.chunks, s.chunks);
         assert_int_equal(c.scheme.reach, s.reach);
-        assert_int_equal(c.scheme.levels | c.scheme.max_id | c.scheme.target, 0);
+        assert_int_equal(c.scheme.levels | c.scheme.max_id | c.scheme.target | c.scheme.random_start, 0);
         for (int l = 0; l < LG_LEVELS; l++) assert_string_equal(c.scheme.source[l], "given");
         assert_int_equal(c.batch, 64);
         assert_int_equal(c.length[0], 1);
@@ -144,6 +144,7 @@ GET(get_ids, strcmp(x->s.ids, "coupled") == 0)
 GET(get_levels, x->s.levels * 10 + x->m.levels)
 GET(get_max_id, x->s.max_id)
 GET(get_chunks, x->s.chunks)
+GET(get_random_start, x->s.random_start)
 GET(get_target, x->s.target)
 GET(get_source, strcmp(x->s.source[0], "pointer") == 0 && strcmp(x->s.source[1], "delta") == 0 &&
                     x->m.pointer[0] && !x->m.pointer[1] && x->m.id_classes[1])
@@ -194,6 +195,7 @@ GET(get_keep, c->keep)
 GET(get_stop, c->stop_at)
 GET(get_certify, c->certify_every)
 GET(get_feedback, c->certify_feedback)
+GET(get_from, c->from && strcmp(c->from, "runs/other") == 0)
 GET(get_lengths, c->eval_lengths.count * 100 + c->eval_lengths.at[1])
 GET(get_sparsities, c->eval_sparsities.count * 100 + c->eval_sparsities.at[0])
 GET(get_samples, c->eval_samples)
@@ -207,6 +209,7 @@ static const struct effect effects[] = {
     {"positions.max_id", "500", 500, get_max_id},
     {"positions.chunks", "3", 3, get_chunks},
     {"positions.target", "400", 400, get_target},
+    {"positions.random_start", "yes", 1, get_random_start},
     {"positions.source", "[pointer, delta]", 1, get_source},
     {"positions.reach", "9", 9, get_reach},
     {"positions.encoding", "alibi", 1, get_encoding},
@@ -230,6 +233,7 @@ static const struct effect effects[] = {
     {"model.tied", "yes", 1, get_tied},
     {"model.scores", "entmax15", LG_SCORES_ENTMAX15, get_scores},
     {"model.sink", "yes", 1, get_sink},
+    {"train.from", "runs/other", 1, get_from},
     {"train.steps", "77", 77, get_steps},
     {"train.batch", "5", 5, get_batch},
     {"train.lr", "4e-3", 4e-3, get_lr},

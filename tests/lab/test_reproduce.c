@@ -185,7 +185,7 @@ static void wrong_scales_and_experiments_are_refused(void **state)
          "tokens"},
         {CONFIG VARY EXPERIMENT "  figures: [{file: a.svg, title: a}, {file: a.svg, title: b}]\n",
          NULL, "two figures", "another name"},
-        {CONFIG VARY EXPERIMENT "  checks: [{less: {}}]\n", NULL, "wrong.yaml:15: ", "a check is"},
+        {CONFIG VARY EXPERIMENT "  checks: [{lesser: {}}]\n", NULL, "wrong.yaml:15: ", "a check is"},
         {CONFIG VARY EXPERIMENT "  checks: [{more: {}}]\n", NULL, "\"than\" is missing", ""},
         {CONFIG VARY EXPERIMENT "  checks: [{more: {}, than: {}, be: 1}]\n", NULL, "\"by\"", ""},
         {CONFIG VARY EXPERIMENT "  checks: [{least: {}}]\n", NULL, "Add \"is\"", ""},

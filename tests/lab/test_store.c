@@ -478,6 +478,45 @@ static const char *const made_up[] = {
     "ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 7; CREATE TABLE b(z INTEGER);",
 };
 
+static void count_loss(void *context, const lg_text_row *r)
+{
+    int *n = context;
+    assert_true(r->kept && r->truncated.value == (double)r->step);
+    ++*n;
+}
+
+static int losses_of(lg_store *s, int64_t number, int64_t step)
+{
+    lg_error err = {0};
+    int n = 0;
+    must(lg_store_losses(s, number, step, count_loss, &n, &err), &err);
+    return n;
+}
+
+/* Losses by position go with the steps after a checkpoint, and with their run. */
+static void losses_are_rewound_and_deleted(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    lg_store *s = open_store("losses.db");
+    int64_t number = add_run(s, "00000000000000cc", in_home("nowhere")), steps;
+    for (int step = 3; step <= 6; step += 3) {
+        lg_text_row rows[2] = {{.step = step, .length = 4, .low = 1, .high = 2, .documents = 5},
+                               {.step = step, .length = 4, .low = 3, .high = 4, .documents = 5}};
+        for (int i = 0; i < 2; i++) rows[i].truncated.value = step;
+        must(lg__store_add_losses(s, number, rows, 2, 1.5, &err), &err);
+    }
+    assert_int_equal(losses_of(s, number, -2), 4);
+    assert_int_equal(losses_of(s, number, -1), 2);
+    must(lg__store_rewind(s, number, 5, &steps, &err), &err);
+    assert_int_equal(losses_of(s, number, -2), 2);
+    assert_int_equal(losses_of(s, number, 6), 0);
+    must(lg_store_delete(s, number, &err), &err);
+    assert_int_equal(losses_of(s, number, -2), 0);
+    lg_store_close(s);
+    assert_string_equal(ask_sql(in_home("losses.db"), "SELECT count(*) FROM losses"), "0");
+}
+
 static void migrations_keep_what_is_there(void **state)
 {
     (void)state;
@@ -572,7 +611,7 @@ static void a_store_of_version_1_is_brought_up(void **state)
     must(add_steps(s, 7, 2, 3, 0, &err), &err);
     must(lg__store_kernels(s, 7, "avx2-1+c-1", &err), &err);
     lg_store_close(s);
-    assert_string_equal(ask_sql(file, "SELECT max(version) FROM schema_version"), "2");
+    assert_string_equal(ask_sql(file, "SELECT max(version) FROM schema_version"), "3");
     assert_string_equal(ask_sql(file, "SELECT count(*) FROM metrics"), "3");
     assert_string_equal(ask_sql(file, "SELECT kernels || ' ' || seconds FROM runs"),
                         "avx2-1+c-1 0.5");
@@ -999,6 +1038,7 @@ int main(void)
         cmocka_unit_test(a_cell_comes_back_as_it_was),
         cmocka_unit_test(only_the_same_cell_is_taken),
         cmocka_unit_test(migrations_keep_what_is_there),
+        cmocka_unit_test(losses_are_rewound_and_deleted),
         cmocka_unit_test(a_store_of_version_1_is_brought_up),
         cmocka_unit_test(a_store_of_the_future_is_refused),
         cmocka_unit_test(two_processes_write_at_once),

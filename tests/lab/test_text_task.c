@@ -110,6 +110,73 @@ static void training_never_sees_a_held_out_document(void **state)
     lg_task_free(t);
 }
 
+/* Whether there is a token of the end before the last one: the window goes on into another document. */
+static int crosses(const lg_example *x)
+{
+    for (int i = 0; i + 1 < x->n; i++)
+        if (x->tokens[i] == 256) return 1;
+    return 0;
+}
+
+/* The documents of the train side, end to end; their tokens. */
+static int join_naively(const lg_corpus *c, int32_t *all, int room)
+{
+    lg_error err = {0};
+    int n = 0;
+    for (int64_t i = 0; i < lg_corpus_documents(c, LG_CORPUS_TRAIN); i++) {
+        int64_t d = lg_corpus_document(c, LG_CORPUS_TRAIN, i);
+        int length = (int)lg_corpus_length(c, d);
+        assert_true(n + length <= room);
+        must(lg_corpus_read(c, d, 0, length, all + n, &err), &err);
+        n += length;
+    }
+    return n;
+}
+
+/* Windows cross documents only where that is asked for; then every token of the train side is drawn,
+ * even of documents that are shorter than a window, and nothing that is held out. */
+static void joined_examples_cross_documents(void **state)
+{
+    (void)state;
+    enum { LENGTH = 300, ROOM = 300 * DOCUMENTS }; /* longer than every document */
+    static int32_t all[ROOM];
+    static unsigned char seen[ROOM];
+    lg_error err = {0};
+    lg_example x;
+    lg_tokenizer *bytes = lg_tokenizer_open("bytes", &err);
+    lg_corpus *c = corpus_of(bytes);
+    const char *settings[] = {set("text", in_home("a.txt")), "test=0.3", "join=yes"};
+    lg_draw d = {.seed = 5, .stream = LG__STREAM_TRAIN, .length_lo = 60, .length_hi = 60};
+    lg_example_init(&x);
+    lg_task *apart = lg_task_new("text", settings, 2, &err);
+    assert_non_null(apart);
+    for (int i = 0; i < 1000; i++, d.index++) {
+        must(lg_task_example(apart, &d, &x, &err), &err);
+        assert_false(crosses(&x));
+    }
+    d.length_lo = d.length_hi = LENGTH;
+    assert_int_not_equal(lg_task_example(apart, &d, &x, &err), 0);
+    lg_task_free(apart);
+    lg_task *joined = lg_task_new("text", settings, 3, &err);
+    if (!joined) fail_msg("%s", err.text);
+    int n = join_naively(c, all, ROOM);
+    for (int i = 0; i < 40000; i++, d.index++) {
+        int at = 0;
+        must(lg_task_example(joined, &d, &x, &err), &err);
+        assert_int_equal(x.n, LENGTH + 1);
+        assert_true(crosses(&x));
+        size_t size = (size_t)x.n * sizeof *all;
+        while (at + x.n <= n && memcmp(all + at, x.tokens, size) != 0) at++;
+        assert_true(at + x.n <= n);
+        memset(seen + at, 1, (size_t)x.n);
+    }
+    for (int i = 0; i < n; i++) assert_int_equal(seen[i], 1);
+    lg_task_free(joined);
+    lg_example_clear(&x);
+    lg_corpus_free(c);
+    lg_tokenizer_free(bytes);
+}
+
 /* A list in YAML, commas in a set, and the task's argument are the same texts. */
 static void texts_are_named_in_three_ways(void **state)
 {
@@ -151,8 +218,8 @@ static int stop_at_four(void *context, const lg_run_step *s)
     return s->step < 4;
 }
 
-static int train_some(const char *folder, const char *const *own, int count, int resume,
-                      lg_run_watch *watch, lg_error *err)
+/* Eight steps with the options and these sets. */
+static int train_with(lg_run_options o, const char *const *own, int count, lg_error *err)
 {
     const char *sets[24] = {"seed=2",
                             "task.name=text",
@@ -169,10 +236,17 @@ static int train_some(const char *folder, const char *const *own, int count, int
                             "train.length=[8, 8]"};
     int n = 13, done;
     for (int i = 0; i < count; i++) sets[n++] = own[i];
-    lg_run_options o = {.folder = in_home(folder), .sets = sets, .set_count = n, .threads = 1};
-    o.resume = resume;
-    o.watch = watch;
+    o.sets = sets;
+    o.set_count = n;
+    o.threads = 1;
     return lg_run_train(&o, &done, err);
+}
+
+static int train_some(const char *folder, const char *const *own, int count, int resume,
+                      lg_run_watch *watch, lg_error *err)
+{
+    lg_run_options o = {.folder = in_home(folder), .resume = resume, .watch = watch};
+    return train_with(o, own, count, err);
 }
 
 static size_t read_file(const char *name, char *to, size_t size)
@@ -183,6 +257,11 @@ static size_t read_file(const char *name, char *to, size_t size)
     assert_true(n < size);
     fclose(f);
     return n;
+}
+
+static void read_text(const char *name, char *to, size_t size)
+{
+    to[read_file(name, to, size)] = 0;
 }
 
 static void resumed_runs_have_the_same_bits(void **state)
@@ -325,6 +404,132 @@ static void loss_by_position_is_the_naive_one(void **state)
         lg__run_close(&run);
         free(v);
     }
+}
+
+/* ---- In the store -------------------------------------------------------------------------- */
+
+static void eval_into(const char *store, const int *lengths, int count, int documents, int context,
+                      int again, struct rows *rows)
+{
+    lg_error err = {0};
+    lg_text_eval_options o = {.folder = in_home("whole0"), .store = in_home(store), .threads = 1};
+    o.lengths = lengths;
+    o.length_count = count;
+    o.documents = documents;
+    o.context = context;
+    o.again = again;
+    o.told = keep_row;
+    o.of = rows;
+    rows->count = 0;
+    must(lg_run_eval_text(&o, NULL, &err), &err);
+}
+
+static int kept(const struct rows *rows)
+{
+    int n = 0;
+    for (int i = 0; i < rows->count; i++) n += rows->row[i].kept;
+    return n;
+}
+
+static void same_rows(const struct rows *a, const struct rows *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (int i = 0; i < a->count; i++) {
+        const lg_text_row *x = &a->row[i], *y = &b->row[i];
+        assert_true(x->step == y->step && x->length == y->length && x->low == y->low &&
+                    x->high == y->high && x->context == y->context);
+        assert_true(x->documents == y->documents && x->there == y->there);
+        assert_memory_equal(&x->truncated, &y->truncated, sizeof x->truncated);
+        assert_memory_equal(&x->sliding, &y->sliding, sizeof x->sliding);
+        assert_memory_equal(&x->excess, &y->excess, sizeof x->excess);
+        assert_true(x->trained_least == y->trained_least && x->trained_length == y->trained_length);
+        assert_string_equal(x->texts, y->texts);
+        assert_string_equal(x->data, y->data);
+    }
+}
+
+static void take_number(void *context, const lg_store_run *r) { *(int64_t *)context = r->number; }
+
+/* What the store has of the same step, texts, context, length and documents is not made again; what
+ * differs in one of them is. */
+static void losses_are_kept(void **state)
+{
+    (void)state;
+    static const int both[] = {16, LONG}, more[] = {8, 16, LONG};
+    static struct rows first, second, third;
+    lg_error err = {0};
+    int64_t number = 0;
+    eval_into("s.db", both, 2, 0, 0, 0, &first);
+    assert_int_equal(first.count, 5 + 6);
+    assert_int_equal(kept(&first), 0);
+    eval_into("s.db", both, 2, 0, 0, 0, &second);
+    assert_int_equal(kept(&second), 11);
+    same_rows(&first, &second);
+    eval_into("s.db", more, 3, 100000, 0, 0, &second); /* more than there are: the same documents */
+    assert_int_equal(second.count, 4 + 11);
+    assert_int_equal(kept(&second), 11);
+    eval_into("s.db", both, 2, 0, 0, 1, &second);
+    assert_int_equal(kept(&second), 0);
+    same_rows(&first, &second);
+    eval_into("s.db", both, 2, 0, 4, 0, &second);
+    assert_int_equal(kept(&second), 0);
+    eval_into("s.db", both, 2, 1, 0, 0, &second);
+    assert_int_equal(kept(&second), 0);
+    assert_true(isnan(second.row[0].truncated.low)); /* of one document: no interval */
+    eval_into("s.db", both, 2, 1, 0, 0, &third);
+    assert_int_equal(kept(&third), 11);
+    assert_true(isnan(third.row[0].truncated.low) && isnan(third.row[0].excess.high));
+    assert_true(third.row[3].truncated.value == second.row[3].truncated.value);
+    /* read again: of two numbers of documents, the greater one */
+    lg_store *s = lg_store_open(in_home("s.db"), 0, &err);
+    if (!s) fail_msg("%s", err.text);
+    must(lg_store_find(s, in_home("whole0"), take_number, &number, &err), &err);
+    second.count = 0;
+    must(lg_store_losses(s, number, -1, keep_row, &second, &err), &err);
+    assert_int_equal(second.count, 11 + 4 + 11); /* context 4; context 8 with length 8, 16, 24 */
+    memmove(second.row, second.row + 15, 11 * sizeof second.row[0]);
+    second.count = 11;
+    same_rows(&first, &second);
+    second.count = 0;
+    must(lg_store_losses(s, number, 7, keep_row, &second, &err), &err);
+    assert_int_equal(second.count, 0);
+    lg_store_close(s);
+}
+
+/* eval.every: the losses on the way are those that eval gives, and training goes on as without; a run
+ * that is stopped and resumed has the same rows. */
+static void losses_are_made_on_the_way(void **state)
+{
+    (void)state;
+    static char a[1 << 20], b[1 << 20];
+    static struct rows way, end, again;
+    static const char *const own[] = {"eval.every=3", "eval.lengths=[8, 24]", "eval.samples=4"};
+    lg_error err = {0};
+    int64_t number = 0;
+    for (int i = 0; i < 2; i++) { /* whole, and in two parts */
+        lg_run_options o = {.folder = in_home(i ? "way-parts" : "way"), .told = keep_row};
+        o.store = in_home(i ? "way-parts.db" : "way.db");
+        o.context = &way;
+        way.count = 0;
+        for (int part = 0; part <= i; part++) {
+            o.resume = part ? LG_RUN_RESUME : LG_RUN_NEW;
+            o.watch = i && !part ? stop_at_four : NULL;
+            must(train_with(o, own, 3, &err), &err);
+        }
+        lg_store *s = lg_store_open(o.store, 0, &err);
+        if (!s) fail_msg("%s", err.text);
+        must(lg_store_find(s, o.folder, take_number, &number, &err), &err);
+        must(lg_store_losses(s, number, -2, keep_row, i ? &again : &end, &err), &err);
+        lg_store_close(s);
+        same_rows(&way, i ? &again : &end);
+    }
+    assert_int_equal(end.count, 2 * (4 + 6)); /* steps 3 and 6 */
+    same_rows(&end, &again);
+    assert_true(end.row[0].step == 3 && end.row[19].step == 6 && end.row[19].documents == 4);
+    size_t n = read_file("way/checkpoint/step-000000008/model.safetensors", a, sizeof a);
+    assert_int_equal(read_file("whole0/checkpoint/step-000000008/model.safetensors", b, sizeof b),
+                     n);
+    assert_memory_equal(a, b, n);
 }
 
 /* ---- Import, export, text ---------------------------------------------------------------------- */
@@ -471,6 +676,84 @@ static void exported_runs_come_back(void **state)
     }
 }
 
+/* A run has a copy of its tokenizer: its folder can be moved, and the checksum still rules. Where the
+ * texts and the tokenizer lie is no part of the run. */
+static void runs_carry_their_tokenizer(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    lg_bpe_result made;
+    char before[400], after[400], file[220], command[900];
+    static struct rows rows[2];
+    const char *text = in_home("a.txt");
+    lg_bpe_options b = {.paths = &text, .path_count = 1, .vocab = 290};
+    snprintf(file, sizeof file, "%s/mine.json", home);
+    b.file = file;
+    must(lg_bpe_train(&b, &made, &err), &err);
+    const char *own[] = {set("task.tokenizer", file)};
+    must(train_some("own", own, 1, LG_RUN_NEW, stop_at_four, &err), &err);
+    text_of("own", before);
+    snprintf(command, sizeof command,
+             "mkdir %s/far && cd %s && mv mine.json far && mv own far/moved", home, home);
+    assert_int_equal(system(command), 0);
+    text_of("far/moved", after);
+    assert_string_equal(before, after);
+    for (int i = 0; i < 2; i++) {
+        lg_text_eval_options e = {.folder = in_home("far/moved"), .threads = 1};
+        e.lengths = (const int[]){12};
+        e.length_count = 1;
+        e.told = keep_row;
+        e.of = &rows[i];
+        must(lg_run_eval_text(&e, NULL, &err), &err);
+        /* goes on with the tokenizer where that is now, and the texts under another name */
+        snprintf(command, sizeof command, "cp %s/a.txt %s/far/same.txt", home, home);
+        assert_int_equal(system(command), 0);
+        const char *now[] = {set("task.tokenizer", in_home("far/mine.json")),
+                             set("task.text", in_home("far/same.txt"))};
+        if (!i) must(train_some("far/moved", now, 2, LG_RUN_RESUME, NULL, &err), &err);
+    }
+    assert_true(rows[0].row[0].step == 4 && rows[1].row[0].step == 8);
+    /* another tokenizer in its place */
+    b.vocab = 280;
+    snprintf(file, sizeof file, "%s/far/moved/tokenizer/tokenizer.json", home);
+    must(lg_bpe_train(&b, &made, &err), &err);
+    lg_text_generated g;
+    lg_text_generate_options o = {.folder = in_home("far/moved"), .prompt = "[07]", .most = 2};
+    assert_int_not_equal(lg_run_generate_text(&o, &g, NULL, &err), 0);
+    assert_non_null(strstr(err.text, "is another one than the run was made with"));
+}
+
+/* A run that begins with the weights of another: with none of its own steps it answers like that one,
+ * wherever that is now; killed and resumed it has the same bits. */
+static void runs_go_on_from_others(void **state)
+{
+    (void)state;
+    static char a[1 << 20], b[1 << 20];
+    lg_error err = {0};
+    char text[8192], command[900];
+    snprintf(command, sizeof command, "cp -r %s %s", in_home("whole0"), in_home("first"));
+    assert_int_equal(system(command), 0);
+    const char *own[] = {set("train.from", in_home("first")), "seed=9", "train.keep=0"};
+    must(train_some("on", own, 3, LG_RUN_NEW, NULL, &err), &err);
+    size_t n = read_file("on/checkpoint/step-000000000/model.safetensors", a, sizeof a);
+    assert_int_equal(read_file("whole0/checkpoint/step-000000008/model.safetensors", b, sizeof b),
+                     n);
+    size_t head = 8 + (unsigned char)a[0] + 256u * (unsigned char)a[1]; /* which has the step */
+    assert_memory_equal(a + head, b + head, n - head);
+    n = read_file("on/checkpoint/step-000000008/model.safetensors", a, sizeof a);
+    assert_memory_not_equal(a + head, b + head, n - head);
+    read_text("on/config.yaml", text, sizeof text);
+    assert_non_null(strstr(text, "\n# begins with the weights of step 8 of run "));
+    /* stopped; the other one is gone */
+    must(train_some("on-parts", own, 3, LG_RUN_NEW, stop_at_four, &err), &err);
+    snprintf(command, sizeof command, "rm -r %s", in_home("first"));
+    assert_int_equal(system(command), 0);
+    must(train_some("on-parts", own, 3, LG_RUN_RESUME, NULL, &err), &err);
+    assert_int_equal(read_file("on-parts/checkpoint/step-000000008/model.safetensors", b, sizeof b),
+                     n);
+    assert_memory_equal(a, b, n);
+}
+
 /* ---- Refusals --------------------------------------------------------------------------------- */
 
 static void refused(const char *folder, const char *const *own, int count, int resume,
@@ -487,12 +770,12 @@ static void refused(const char *folder, const char *const *own, int count, int r
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
+    static const char *const far[] = {"eval.every=5", "eval.lengths=[8, 5000]"};
     static const char *const one[][2] = {
         {"positions.ids=coupled", "has no labels"},
         {"positions.ids=abacus", "none of the 257 words"},
         {"train.stop_at=0.5", "train.stop_at is set, but the task is text"},
         {"train.certify.every=5", "train.certify.every is set, but the task is text"},
-        {"eval.every=5", "eval.every is set, but the task is text"},
         {"train.sparsity=[1, 2]", "train.sparsity is set, but the task is text"},
         {"eval.sparsities=[1]", "eval.sparsities is set, but the task is text"},
         {"task.test=1.5", "test is \"1.5\"; it must be a number from 0 to 1"},
@@ -508,6 +791,22 @@ static void what_cannot_be_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         refused("none", &one[i][0], 1, LG_RUN_NEW, one[i][1]);
+    refused("none", far, 2, LG_RUN_NEW, "eval.lengths has 5000, but of ");
+}
+
+/* Weights of another shape or of other tokens, or none at all. */
+static void other_weights_are_refused(void **state)
+{
+    (void)state;
+    const char *whole = set("train.from", in_home("whole0")),
+               *bpe = set("train.from", in_home("bpe0"));
+    const char *wide[] = {whole, "model.width=32"}, *deep[] = {whole, "model.layers=2"};
+    const char *nowhere[] = {set("train.from", in_home("nowhere"))};
+    refused("none", wide, 2, LG_RUN_NEW, "train.from: ");
+    refused("none", wide, 2, LG_RUN_NEW, ", the model's is 257 x 32;");
+    refused("none", deep, 2, LG_RUN_NEW, "which the model needs");
+    refused("none", nowhere, 1, LG_RUN_NEW, "which is no run; give the folder of one");
+    refused("none", &bpe, 1, LG_RUN_NEW, "which was made with another tokenizer");
 }
 
 /* Its answers would all be wrong. */
@@ -537,6 +836,49 @@ static void imports_that_cannot_be_are_refused(void **state)
     assert_int_not_equal(stat(in_home("small"), &st), 0);
 }
 
+static int keep_note(void *context, const lg_run_step *s)
+{
+    if (s->note) snprintf(context, 400, "%s", s->note);
+    return 1;
+}
+
+/* Tokens that are made again are told of, in training and in evaluation. */
+static void stale_tokens_are_told(void **state)
+{
+    (void)state;
+    char note[400] = "";
+    lg_error err = {0}, warning = {0};
+    write_corpus("c.txt", 60, 90);
+    const char *own[] = {set("task.text", in_home("c.txt")),
+                         set("task.cache", in_home("c.tokens"))};
+    lg_run_options o = {.folder = in_home("stale1"), .watch = keep_note, .context = note};
+    must(train_with(o, own, 2, &err), &err);
+    assert_string_equal(note, "");
+    write_corpus("c.txt", 60, 91);
+    o.folder = in_home("stale2");
+    must(train_with(o, own, 2, &err), &err);
+    assert_non_null(strstr(note, "c.tokens was made of other texts, or they have changed since"));
+    assert_non_null(strstr(note, "it was made again"));
+    lg_text_eval_options e = {.folder = in_home("stale2"), .threads = 1, .documents = 2};
+    e.lengths = (const int[]){8};
+    e.length_count = 1;
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_string_equal(warning.text, "");
+    FILE *f = fopen(in_home("c.tokens"), "r+"); /* cut off */
+    assert_true(f && ftruncate(fileno(f), 200) == 0 && fclose(f) == 0);
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_non_null(strstr(warning.text, "is cut off; it was made again"));
+    /* the same of texts that are named */
+    e.texts = in_home("d.txt");
+    write_corpus("d.txt", 0, 5);
+    warning.text[0] = 0;
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_string_equal(warning.text, "");
+    write_corpus("d.txt", 0, 6);
+    must(lg_run_eval_text(&e, &warning, &err), &err);
+    assert_non_null(strstr(warning.text, "it was made again"));
+}
+
 /* Last: it changes the texts. */
 static void changed_texts_are_noticed(void **state)
 {
@@ -562,15 +904,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(training_never_sees_a_held_out_document),
+        cmocka_unit_test(joined_examples_cross_documents),
         cmocka_unit_test(texts_are_named_in_three_ways),
         cmocka_unit_test(resumed_runs_have_the_same_bits),
         cmocka_unit_test(loss_by_position_is_the_naive_one),
+        cmocka_unit_test(losses_are_kept),
+        cmocka_unit_test(losses_are_made_on_the_way),
         cmocka_unit_test(text_is_the_likeliest),
         cmocka_unit_test(several_texts_have_draws_of_their_own),
         cmocka_unit_test(exported_runs_come_back),
+        cmocka_unit_test(runs_carry_their_tokenizer),
+        cmocka_unit_test(runs_go_on_from_others),
+        cmocka_unit_test(other_weights_are_refused),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_text_has_no_answers),
         cmocka_unit_test(imports_that_cannot_be_are_refused),
+        cmocka_unit_test(stale_tokens_are_told),
         cmocka_unit_test(changed_texts_are_noticed),
     };
     return cmocka_run_group_tests(tests, prepare, remove_home);

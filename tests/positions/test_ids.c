@@ -418,6 +418,33 @@ static void enumerate(struct outcomes *o, int32_t *v, int n, int at, int cuts, i
     }
 }
 
+/* With a random start the first chunk's shift is as uniform as the others', and IDs need not begin
+ * at 0: by the same enumeration, from every first shift. */
+static void pose_with_a_random_start(void **state)
+{
+    (void)state;
+    enum { N = 4, TARGET = 7, SAMPLES = 200000 };
+    lg_task t = toy(0);
+    lg_example x = example(N);
+    lg_scheme s = scheme("pose", 0);
+    s.chunks = 3;
+    s.target = TARGET;
+    s.random_start = 1;
+    static struct outcomes o;
+    o = (struct outcomes){0};
+    int32_t v[16];
+    for (int u = 0; u <= TARGET - N; u++) /* C(3, 2) cut sets, 4 first shifts */
+        enumerate(&o, v, N, 0, 2, u, TARGET - N, 1.0 / 12);
+    lg_rng r = rng(17);
+    for (int i = 0; i < SAMPLES; i++) {
+        draw(&s, &t, &x, &r);
+        observe(&o, key_of(ids[0], N));
+    }
+    agree(&o, SAMPLES);
+    draw(&s, &t, &x, NULL);
+    assert_int_equal(ids[0][0], 0); /* evaluation stays plain */
+}
+
 static void pose_matches(int n, int chunks, int made, int target, double sets, uint64_t index)
 {
     enum { SAMPLES = 200000 };
@@ -786,6 +813,7 @@ int main(void)
         cmocka_unit_test(randomized_by_the_prompt),
         cmocka_unit_test(pose_of_two_chunks),
         cmocka_unit_test(pose_of_more_than_two_chunks),
+        cmocka_unit_test(pose_with_a_random_start),
         cmocka_unit_test(pose_covers_its_target),
         cmocka_unit_test(coupled_by_hand),
         cmocka_unit_test(coupled_starts),

@@ -153,7 +153,17 @@ static const struct mistake planted_mistakes[] = {
      "leave \"probabilities\" out"},
     {"name: mine", "probabilities: true", 1, "probabilities is \"true\"", "one of: no, yes"},
     {"label:\n  A A: same\n  A B: other\n  B A: other\n  B B: same\n", "label: sum\n", 6,
-     "label is \"sum\"", "one of: parity, majority, lookup"},
+     "label is \"sum\"", "one of: parity, majority, lookup, count"},
+    {planted_line, "planted: {first: {P: 1}}", 4, "\"rest\" is missing", "add it"},
+    {planted_line, "planted: {first: {P: 1}, rest: {A: 1}, last: {B: 1}}", 4, "no key \"last\"",
+     "the keys are: first, rest"},
+    {planted_line, "planted: {first: {P: 1}, rest: {A: 1, B: 1}}", 7,
+     "word 1 of \"A A\" is not in planted", "correct it"},
+    {planted_line, "planted: {first: {A: 1, B: 1, P: 1}, rest: {A: 1, B: 1}}", 6,
+     "no entry for \"P A\", which planted can give", "add it"},
+    {planted_good,
+     "k: 2\nplanted: {first: {P: 1}, rest: {A: 1}}\nbackground: {a: 1}\nlabel: majority\n", 4,
+     "the first planted word is not one of the rest", "take parity, lookup or count"},
     /* positions */
     {uniform_line, "positions: even", 3, "positions is \"even\"", "one of: uniform"},
     {uniform_line, "positions: {spam: 3}", 3, "no key \"spam\"", "did you mean \"span\"?"},
@@ -380,8 +390,8 @@ static void count(const char *what, const char *table, int length, int k,
 static void rules_label_as_they_say(void **state)
 {
     (void)state;
-    static const char *const rules[] = {"parity", "majority", "lookup"};
-    for (int rule = 0; rule < 3; rule++) {
+    static const char *const rules[] = {"parity", "majority", "lookup", "count"};
+    for (int rule = 0; rule < 4; rule++) {
         char table[200], want[8];
         snprintf(table, sizeof table,
                  "k: 3\nplanted: {A: 1, B: 1, C: 1}\nbackground: {a: 1}\nlabel: %s\n", rules[rule]);
@@ -398,8 +408,54 @@ static void rules_label_as_they_say(void **state)
             if (rule == 0) snprintf(want, sizeof want, (w[0] + w[1] + w[2]) % 2 ? "odd" : "even");
             if (rule == 1) snprintf(want, sizeof want, "%c", 'A' + most);
             if (rule == 2) snprintf(want, sizeof want, "y%d", 9 * w[0] + 3 * w[1] + w[2]);
+            if (rule == 3) snprintf(want, sizeof want, "y%d", w[0] + w[1] + w[2]);
             assert_string_equal(v.answer, want);
         }
+        lg_example_clear(&x);
+        lg_task_free(t);
+    }
+}
+
+/* Side by side, the first of words of its own and the others of the background's: the label is read
+ * off the text, from the one marked word on. Without it a transformer could find S by its words. */
+static void a_first_word_marks_words_of_the_background(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {
+        "parity", "lookup", "count",
+        "{P a: 00, P b: 01, P c: 02, Q a: 10, Q b: 11, Q c: 12}"};
+    for (int rule = 0; rule < 4; rule++) {
+        char table[300], want[8];
+        int k = rule == 3 ? 2 : 3, seen[2][3] = {{0}};
+        snprintf(table, sizeof table,
+                 "k: %d\npositions: together\nplanted: {first: {P: 1, Q: 1}, rest: {a: 1, b: 1, c: "
+                 "2}}\nbackground: {a: 1, b: 1, c: 1}\nlabel: %s\n",
+                 k, labels[rule]);
+        lg_task *t = open_table("planted", table);
+        const char *const *word = lg_task_get_shape(t)->words;
+        lg_draw d = {.seed = 5, .stream = 1, .length_lo = 6, .length_hi = 6};
+        lg_example x;
+        lg_example_init(&x);
+        for (; d.index < 300; d.index++) {
+            int at = -1, w[3] = {0};
+            ck_example(t, &d, &x);
+            for (int i = 0; i < 6; i++) {
+                char letter = *word[x.tokens[i]];
+                if (letter != 'P' && letter != 'Q') continue;
+                assert_int_equal(at, -1);
+                at = i;
+                w[0] = letter == 'Q';
+            }
+            assert_in_range(at, 0, 6 - k);
+            for (int j = 1; j < k; j++) w[j] = *word[x.tokens[at + j]] - 'a';
+            seen[w[0]][w[1]]++;
+            if (rule == 0) snprintf(want, sizeof want, (w[0] + w[1] + w[2]) % 2 ? "odd" : "even");
+            if (rule == 1) snprintf(want, sizeof want, "y%d", 9 * w[0] + 3 * w[1] + w[2]);
+            if (rule == 2) snprintf(want, sizeof want, "y%d", w[0] + w[1] + w[2]);
+            if (rule == 3) snprintf(want, sizeof want, "%d%d", w[0], w[1]);
+            assert_string_equal(word[x.tokens[6]], want);
+        }
+        for (int i = 0; i < 6; i++) assert_true(seen[i / 3][i % 3] > 20); /* of 37 or 75 */
         lg_example_clear(&x);
         lg_task_free(t);
     }
@@ -771,6 +827,7 @@ int main(void)
         cmocka_unit_test(wrong_machine_tables_are_refused),
         cmocka_unit_test(no_such_table),
         cmocka_unit_test(rules_label_as_they_say),
+        cmocka_unit_test(a_first_word_marks_words_of_the_background),
         cmocka_unit_test(places_are_as_the_table_says),
         cmocka_unit_test(words_are_as_the_table_says),
         cmocka_unit_test(the_background_is_as_the_table_says),

@@ -362,6 +362,51 @@ static void windows_are_drawn_evenly(void **state)
     lg_corpus_free(c);
 }
 
+/* Put end to end: windows cross documents, all are as likely, and every token is in one. */
+static void joined_windows_cross_documents(void **state)
+{
+    enum { N = 5, DRAWS = 40000, TOKENS = 7 + 3 + 11 + 4, WINDOWS = TOKENS - N + 1 };
+    (void)state;
+    put_text("j.jsonl", "{\"text\": \"abcdef\"}\n{\"text\": \"xy\"}\n{\"text\": "
+                        "\"0123456789\"}\n{\"text\": \"pqr\"}\n");
+    lg_corpus *c = open_one("j.jsonl", "j.tokens", bytes);
+    lg_error err = {0};
+    int32_t all[TOKENS];
+    int64_t begin[4], n = 0;
+    for (int d = 0; d < 4; d++) {
+        begin[d] = n;
+        assert_int_equal(lg_corpus_read(c, d, 0, (int)lg_corpus_length(c, d), all + n, NULL), 0);
+        n += lg_corpus_length(c, d);
+    }
+    assert_int_equal(n, TOKENS);
+    lg_windows *w = lg_windows_joined(c, LG_CORPUS_ALL, N, &err);
+    if (!w) fail_msg("%s", err.text);
+    assert_int_equal(lg_windows_count(w), WINDOWS);
+    int drawn[WINDOWS] = {0}, crossing = 0;
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        int32_t tokens[N];
+        lg_window at;
+        assert_int_equal(lg_windows_draw(w, 9, 1, i, tokens, &at, NULL), 0);
+        int64_t from = begin[at.document] + at.from;
+        assert_in_range(from, 0, WINDOWS - 1);
+        assert_memory_equal(tokens, all + from, sizeof tokens);
+        crossing += at.from + N > lg_corpus_length(c, at.document);
+        drawn[from]++;
+    }
+    for (int i = 0; i < WINDOWS; i++)
+        assert_in_range(drawn[i], DRAWS / WINDOWS - 250, DRAWS / WINDOWS + 250); /* 6 deviations */
+    assert_true(crossing > 0);
+    lg_windows_free(w);
+    w = lg_windows_joined(c, LG_CORPUS_ALL, TOKENS, &err);
+    assert_int_equal(lg_windows_count(w), 1);
+    lg_windows_free(w);
+    assert_null(lg_windows_joined(c, LG_CORPUS_ALL, TOKENS + 1, &err));
+    says(&err, "has 25 tokens in all its documents, and the window 26");
+    assert_null(lg_windows_joined(c, LG_CORPUS_TEST, 2, &err));
+    assert_null(lg_windows_joined(c, LG_CORPUS_ALL, 0, &err));
+    lg_corpus_free(c);
+}
+
 static void wrong_options_are_refused(void **state)
 {
     lg_error err = {0};
@@ -386,6 +431,7 @@ int main(void)
         cmocka_unit_test(the_split_is_by_document),
         cmocka_unit_test(copies_are_on_the_same_side),
         cmocka_unit_test(windows_are_drawn_evenly),
+        cmocka_unit_test(joined_windows_cross_documents),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);

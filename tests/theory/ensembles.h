@@ -19,6 +19,11 @@
     "k: 2\npositions: " positions "\nplanted: {P: 1, Q: 1}\nbackground: {a: 1, b: 1}\n"            \
     "label: parity\n"
 
+/* The first word is marked, the second looks like the background. */
+#define MARKED(positions)                                                                          \
+    "k: 2\npositions: " positions "\nplanted: {first: {P: 1, Q: 1}, rest: {a: 1, b: 1}}\n"         \
+    "background: {a: 1, b: 1}\nlabel: count\n"
+
 /* A file with this text; its name lives until the fourth one after it is made. */
 static inline const char *table(const char *text)
 {

@@ -370,6 +370,9 @@ static void a_check_says_what_fails(void **state)
         {PARITY("columns"), LG_THEORY_OWN, 0, 1, {{1, 0}, {0, 0}, {1, 1}}},
         {PARITY("columns"), LG_THEORY_OWN, 1, 1, {{1, 1}, {1, 1}, {1, 1}}},
         {PARITY("uniform"), 0, 0, 1, {{1, 0}, {0, 0}, {1, 1}}},
+        {MARKED("together"), LG_THEORY_OWN, 0, 1, {{1, 1}, {1, 1}, {1, 1}}},
+        {MARKED("columns"), LG_THEORY_OWN, 0, 1, {{1, 0}, {0, 0}, {0, 0}}},
+        {MARKED("columns"), LG_THEORY_OWN, 1, 1, {{1, 1}, {1, 1}, {1, 1}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *file = table(cases[i].text);

@@ -1,0 +1,59 @@
+/* run_tokenizer.c: a run's own copy of its tokenizer, so that its folder can be moved. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "lab/import.h"
+#include "lab/run.h"
+
+int lg__run_copy_file(const char *from, const char *folder, const char *name, lg_error *err)
+{
+    struct lg__mapped f = {0};
+    struct lg__part part = {0};
+    char to[LG__IMPORT_PATH];
+    int e = lg__map_file(&f, from, "is it the tokenizer?", err);
+    if (!e) e = lg__run_path(to, sizeof to, folder, name, err);
+    if (!e && !(e = lg__part_open(&part, to, err))) {
+        if (f.size && fwrite(f.data, 1, f.size, part.file) != f.size)
+            e = lg__fail(err, LG_ERROR_SYSTEM, "%s could not be written (%s); is the disk full?",
+                         to, strerror(errno));
+        if (e)
+            lg__part_drop(&part);
+        else
+            e = lg__part_keep(&part, err);
+    }
+    lg__unmap_file(&f);
+    return e;
+}
+
+int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err)
+{
+    static const char *const pairs[][2] = {{"encoder.json", "vocab.bpe"},
+                                           {"vocab.json", "merges.txt"}};
+    static const char *const names[] = {"tokenizer.json", "encoder.json", "vocab.json",
+                                        "tokenizer.bin"};
+    char to[LG__IMPORT_PATH], beside[LG__IMPORT_PATH], found[LG__IMPORT_PATH];
+    struct stat st;
+    if (strcmp(from, "bytes") == 0) return 0;
+    snprintf(found, sizeof found, "%s", from);
+    if (stat(from, &st) == 0 && S_ISDIR(st.st_mode)) {
+        found[0] = 0;
+        for (int i = 0; i < 4 && !found[0]; i++) lg__import_beside(found, from, names[i]);
+    }
+    int e = lg__run_path(to, sizeof to, folder, LG__RUN_TOKENIZER, err);
+    if (!e) e = lg__run_make_folders(to, err);
+    if (e) return e;
+    const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(name, pairs[i][0]) != 0) continue;
+        snprintf(beside, sizeof beside, "%.*s%s", (int)(name - found), found, pairs[i][1]);
+        e = lg__run_copy_file(found, to, pairs[i][0], err);
+        return e ? e : lg__run_copy_file(beside, to, pairs[i][1], err);
+    }
+    size_t n = strlen(name);
+    int json = n > 5 && strcmp(name + n - 5, ".json") == 0;
+    return lg__run_copy_file(found, to, json ? "tokenizer.json" : "tokenizer.bin", err);
+}
