@@ -188,9 +188,11 @@ int lg_cli_losses_plot(const struct lg_cli_losses *t, const char *command, const
     if (!v) return LG_EXIT_FAILED;
     for (int k = 0; k < NUMBERS; k++) column[k] = v + (size_t)k * (size_t)t->count;
     int n = gather(t, column, &least, &most);
+    char sliding[60];
+    snprintf(sliding, sizeof sliding, "sliding: the last %d alone", t->rows[0].context);
     lg_curve curves[] = {
         {"truncated: all tokens before", n, column[0], column[1], column[2], column[3]},
-        {"sliding: the last of training's length", n, column[0], column[4], column[5], column[6]}};
+        {sliding, n, column[0], column[4], column[5], column[6]}};
     lg_figure f = {.title = t->title,
                    .x_label = "position (tokens)",
                    .y_label = "loss, nats a token",

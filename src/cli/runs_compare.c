@@ -177,11 +177,12 @@ static void json_row(const struct side *s, int n, const lg_run_cell *row)
 
 /* ---- Losses ----------------------------------------------------------------------------- */
 
+/* Of the context that it was trained with: those of others are not comparable. */
 static const lg_text_row *loss_of(const struct side *s, const lg_text_row *like)
 {
     for (int i = 0; i < s->losses.count; i++) {
         const lg_text_row *r = &s->losses.rows[i];
-        if (r->length == like->length && r->low == like->low && r->high == like->high &&
+        if (r->context == r->trained_length && r->length == like->length && r->low == like->low && r->high == like->high &&
             strcmp(r->texts, like->texts) == 0)
             return r;
     }

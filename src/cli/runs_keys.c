@@ -106,5 +106,5 @@ int lg_cli_same_value(const char *a, const char *b)
     char *end_a, *end_b;
     double x = strtod(a, &end_a), y = strtod(b, &end_b);
     if (end_a != a && !*end_a && end_b != b && !*end_b) return x == y;
-    return strcmp(a, b) == 0 || (strcmp(a, "\"\"") == 0 && !*b);
+    return strcmp(a, b) == 0 || (strcmp(a, "\"\"") == 0 && (!*b || strcmp(b, "(none)") == 0));
 }

@@ -118,14 +118,24 @@ static struct point *point_of(struct bridge *b, const char *name, int k)
 /* Columns of evals.csv. */
 enum { METHOD, TRAIN, LENGTH, SAMPLES, EXACT, MODE, SEED, TRAINED, EVAL_COLUMNS };
 
-/* The k and the name of a row of generated answers; 0: it is none, or not wanted. */
+/* The k and the name of a row of generated answers; 0: it is none, or not wanted. The name has
+ * whatever else varies, "a=1;b=2" in the file, but what is asked for: other runs are other points. */
 static int name_eval(const struct bridge *b, char *const *field, char name[NAME])
 {
-    const char *k = strstr(field[TRAIN], "task.k=");
-    if (!k || strcmp(field[MODE], "generated") != 0) return 0;
-    if (b->where && !strstr(field[TRAIN], b->where)) return 0;
+    int k = 0, wanted = !b->where;
+    if (strcmp(field[MODE], "generated") != 0) return 0;
     snprintf(name, NAME, "transformer: %s", field[METHOD]);
-    return atoi(k + 7);
+    for (const char *at = field[TRAIN]; *at;) {
+        int n = (int)strcspn(at, ";");
+        size_t used = strlen(name);
+        if (strncmp(at, "task.k=", 7) == 0) k = atoi(at + 7);
+        if (b->where && strlen(b->where) == (size_t)n && strncmp(at, b->where, (size_t)n) == 0)
+            wanted = 1;
+        else if (strncmp(at, "task.k=", 7) != 0)
+            snprintf(name + used, NAME - used, ", %.*s", n, at);
+        at += n + (at[n] == ';');
+    }
+    return wanted ? k : 0;
 }
 
 /* Under 99% at the longest length of training. */

@@ -34,6 +34,7 @@ struct bin {
 struct measuring {
     const lg_text_eval_options *o;
     struct lg__run *run;
+    lg_error *warning; /* or NULL */
     lg_store *store; /* or NULL */
     int64_t number;  /* of the run in it */
     struct lg__held held;
@@ -171,7 +172,7 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
     int e = tokens ? lg_corpus_read(m->held.corpus, document, 0, length + 1, tokens, err)
                    : lg__fail(err, LG_ERROR_MEMORY, "no memory for a document; end other programs");
     if (!e) e = truncated(m, tokens, length, loss, err);
-    lg_rng_init(&r, (uint64_t)m->run->config.seed, STREAM_PLACES, (uint64_t)document);
+    lg_rng_init(&r, 0, STREAM_PLACES, (uint64_t)document); /* the same for runs of all seeds */
     for (int i = 0; i < m->bins && !e; i++) {
         struct bin *b = &m->bin[i];
         double sum = 0;
@@ -225,8 +226,13 @@ static int one_length(struct measuring *m, int length, lg_error *err)
     if (m->store && !m->o->again)
         e = lg__store_get_losses(m->store, m->number, &m->like, m->most, tell_kept, m, err);
     if (e || m->told > before) return e;
-    e = lg__held_choose(&m->held, m->run, length, m->most, err);
+    e = lg__held_choose(&m->held, length, m->most, err);
     if (!e) e = lg__block_grow(&m->losses, ((size_t)length + 1) * sizeof(double), 0, "losses", err);
+    if (!e && !m->held.count && m->warning)
+        lg__fail(m->warning, 0,
+                 "no document has %d tokens and one more, so there is no loss at this length; take "
+                 "shorter --lengths or longer texts",
+                 length);
     if (e || !m->held.count) return e;
     set_bins(m, length);
     for (int i = 0; i < m->held.count && !e; i++) {
@@ -283,6 +289,7 @@ int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s
     if (!m) return lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluation");
     m->o = o;
     m->run = r;
+    m->warning = warning;
     m->store = s;
     m->number = number;
     lg_batch_init(&m->batch);

@@ -81,7 +81,7 @@ static int tell(struct writing *w, lg_error *err)
 {
     const char *text;
     size_t n;
-    int first = w->info.begin != LG_NONE || (w->x.n && !w->o->prompt);
+    int first = w->info.begin != LG_NONE || !(w->o->prompt && *w->o->prompt);
     int e = lg_tokenizer_decode(w->tokenizer, w->x.tokens + first, (size_t)(w->x.n - first), &text,
                                 &n, err);
     if (e) return e;

@@ -36,8 +36,7 @@ int lg__held_open(struct lg__held *h, const struct lg__run *r, const char *folde
     return h->own ? 0 : err->code;
 }
 
-int lg__held_choose(struct lg__held *h, const struct lg__run *r, int length, int64_t most,
-                    lg_error *err)
+int lg__held_choose(struct lg__held *h, int length, int64_t most, lg_error *err)
 {
     int64_t all = lg_corpus_documents(h->corpus, h->side);
     int e = lg__block_grow(&h->all, ((size_t)all + 1) * sizeof(int64_t), 0, "documents", err);
@@ -50,7 +49,7 @@ int lg__held_choose(struct lg__held *h, const struct lg__run *r, int length, int
         if (lg_corpus_length(h->corpus, document) > length) d[h->there++] = document;
     }
     h->count = (int)(h->there < most ? h->there : most);
-    lg_rng_init(&rng, (uint64_t)r->config.seed, STREAM_DOCUMENTS, 0);
+    lg_rng_init(&rng, 0, STREAM_DOCUMENTS, 0); /* the same for runs of all seeds */
     for (int64_t i = 0; i < h->count; i++) {
         int64_t left = h->there - i < INT32_MAX ? h->there - i : INT32_MAX;
         int64_t j = i + (int64_t)lg_rng_below(&rng, (uint32_t)left), was = d[i];

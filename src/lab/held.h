@@ -18,9 +18,8 @@ struct lg__held {
 /* texts: files, folders and globs, commas between them; NULL: those that were held out. */
 int lg__held_open(struct lg__held *h, const struct lg__run *r, const char *folder,
                   const char *texts, const char *field, lg_error *err);
-/* Those that have length + 1 tokens, at most so many, drawn by the run's seed. */
-int lg__held_choose(struct lg__held *h, const struct lg__run *r, int length, int64_t most,
-                    lg_error *err);
+/* Those that have length + 1 tokens, at most so many, drawn: the same for every run. */
+int lg__held_choose(struct lg__held *h, int length, int64_t most, lg_error *err);
 static inline int64_t lg__held_at(const struct lg__held *h, int i)
 {
     return ((const int64_t *)h->all.data)[i];

@@ -196,12 +196,61 @@ static json_t *joined(const struct lg__study *s, int run, json_t *entry)
     return all;
 }
 
+/* What a run's sets say of its task, one behind the other; to be freed. */
+static char *task_of(const struct lg__study *s, int run)
+{
+    int n = lg__sweep_sets(&s->plan, run, NULL);
+    const char **sets = lg__alloc((size_t)n * sizeof *sets);
+    char *text = NULL;
+    size_t size;
+    FILE *f = sets ? open_memstream(&text, &size) : NULL;
+    n = f ? lg__sweep_sets(&s->plan, run, sets) : 0;
+    for (int i = 0; i < n; i++)
+        if (strncmp(sets[i], "task.", 5) == 0) fprintf(f, "%s\n", sets[i]);
+    if (f && fclose(f)) {
+        free(text);
+        text = NULL;
+    }
+    free(sets);
+    return text;
+}
+
+/* Rows of the same task from other texts are not put beside each other. */
+static int check_texts(const struct lg__study *s, int run, const json_t *entry, lg_error *err)
+{
+    const char *mine = text_of(entry, "checksum");
+    char *task = *mine ? task_of(s, run) : NULL;
+    int e = *mine && !task ? no_memory(err) : 0;
+    for (int i = 0; task && i < s->plan.count && !e; i++) {
+        const json_t *other = i == run ? NULL : entry_of(s, i);
+        const char *its = other ? text_of(other, "checksum") : "";
+        if (!*its || strcmp(its, mine) == 0) continue;
+        char *as = task_of(s, i);
+        if (!as)
+            e = no_memory(err);
+        else if (strcmp(as, task) == 0)
+            e = lg__fail(err, LG_ERROR_ARGUMENT,
+                         "%s: the run %.100s was made of other texts or another tokenizer (%s) than "
+                         "the rows of %.100s (%s); get the same texts, or take the rows away and "
+                         "make all again",
+                         s->o->name, s->plan.runs[run].name, mine, s->plan.runs[i].name, its);
+        free(as);
+    }
+    free(task);
+    return e;
+}
+
 int lg__journal_put(struct lg__study *s, int run, const lg_store_run *r, lg_error *err)
 {
     double hours = 0;
     size_t i;
     json_t *entry = make_entry(s, run, r), *one, *certificate;
     if (!entry) return no_memory(err);
+    int fault = check_texts(s, run, entry, err);
+    if (fault) {
+        json_decref(entry);
+        return fault;
+    }
     if (s->x.certify) {
         int e = lg__certificate_read(s->plan.runs[run].folder, &certificate, err);
         if (!e && json_object_set_new(entry, "certificate", certificate)) e = no_memory(err);

@@ -288,7 +288,7 @@ static int choose_documents(struct probing *p, lg_error *err)
     p->documents = most;
     if (!p->text) return 0;
     int e = lg__held_open(&p->held, &p->run, p->o.folder, p->o.texts, p->o.field, err);
-    if (!e) e = lg__held_choose(&p->held, &p->run, p->o.length, most, err);
+    if (!e) e = lg__held_choose(&p->held, p->o.length, most, err);
     if (e) return e;
     p->documents = p->held.count;
     if (p->documents) return 0;

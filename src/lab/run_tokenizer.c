@@ -48,12 +48,14 @@ int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err)
     if (e) return e;
     const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
     for (int i = 0; i < 2; i++) {
-        if (strcmp(name, pairs[i][0]) != 0) continue;
-        snprintf(beside, sizeof beside, "%.*s%s", (int)(name - found), found, pairs[i][1]);
-        e = lg__run_copy_file(found, to, pairs[i][0], err);
-        return e ? e : lg__run_copy_file(beside, to, pairs[i][1], err);
+        int second = strcmp(name, pairs[i][1]) == 0; /* either names the pair */
+        if (!second && strcmp(name, pairs[i][0]) != 0) continue;
+        const char *other = pairs[i][!second];
+        snprintf(beside, sizeof beside, "%.*s%s", (int)(name - found), found, other);
+        e = lg__run_copy_file(found, to, name, err);
+        return e ? e : lg__run_copy_file(beside, to, other, err);
     }
-    size_t n = strlen(name);
-    int json = n > 5 && strcmp(name + n - 5, ".json") == 0;
-    return lg__run_copy_file(found, to, json ? "tokenizer.json" : "tokenizer.bin", err);
+    const char *dot = strrchr(name, '.'); /* as they are told apart when they are read */
+    int llama = dot && strcmp(dot, ".bin") == 0;
+    return lg__run_copy_file(found, to, llama ? "tokenizer.bin" : "tokenizer.json", err);
 }

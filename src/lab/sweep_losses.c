@@ -20,6 +20,7 @@ struct group {
     struct lg__block block;
     int count, failed; /* failed: no memory */
     int run;           /* whose rows are read now */
+    struct lg__config config; /* its config */
     struct lg__sweep_found found;
     lg_text_row *rows; /* room for one a run, as the next two */
     int64_t *seeds;
@@ -28,11 +29,21 @@ struct group {
 
 static struct row *rows_of(const struct group *g) { return g->block.data; }
 
+/* Whether it is one of those that the sweep itself makes: others are somebody's own. */
+static int is_of_sweep(const struct group *g, const lg_text_row *r)
+{
+    const struct lg__config_list *lengths = &g->config.eval_lengths;
+    int64_t documents = r->there < g->config.eval_samples ? r->there : g->config.eval_samples;
+    int known = 0;
+    for (int i = 0; i < lengths->count && !known; i++) known = lengths->at[i] == r->length;
+    return known && !*r->texts && r->context == g->found.length && r->documents == documents;
+}
+
 static void keep_row(void *context, const lg_text_row *r)
 {
     struct group *g = context;
     size_t size = ((size_t)g->count + 1) * sizeof(struct row);
-    if (*r->texts || r->context != g->found.length) return;
+    if (!is_of_sweep(g, r)) return;
     if (g->failed || (size > g->block.size &&
                       lg__block_grow(&g->block, 2 * size, g->count > 0, "a table", NULL))) {
         g->failed = 1;
@@ -101,8 +112,15 @@ static int gather(struct group *g, lg_store *s, const struct lg__sweep_plan *p, 
 {
     int e = lg__sweep_find(s, p->runs[run].folder, &g->found, err);
     if (e || !g->found.number || !g->found.done) return e;
+    const char **sets = lg__alloc((size_t)lg__sweep_sets(p, run, NULL) * sizeof *sets);
+    if (!sets) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a sweep's table");
+    e = lg__config_read(&g->config, NULL, sets, lg__sweep_sets(p, run, sets), err);
+    free(sets);
+    if (e) return e;
     g->run = run;
-    return lg_store_losses(s, g->found.number, g->found.step, keep_row, g, err);
+    e = lg_store_losses(s, g->found.number, g->found.step, keep_row, g, err);
+    lg__config_clear(&g->config);
+    return e;
 }
 
 static int one_variant(struct group *g, lg_store *s, const struct lg__sweep_plan *p, int variant,

@@ -363,6 +363,47 @@ static void a_sweep_has_its_losses(void **state)
     assert_int_equal(l.count, 2 * (5 + 7));
     assert_int_equal(l.last, 2);
     assert_true(l.much < l.little);
+    /* somebody's own evaluations, of another length and of fewer documents, are not the sweep's */
+    char run[400];
+    snprintf(run, sizeof run, "%s/runs/own/text/method=much,seed=1", home);
+    lg_text_eval_options e = {.folder = run, .store = store, .threads = 1};
+    e.lengths = (const int[]){40, 60};
+    e.length_count = 2;
+    e.documents = 2;
+    must(lg_run_eval_text(&e, NULL, &err), &err);
+    double much = l.much;
+    l = (struct losses){0};
+    must(lg_sweep_losses(&o, keep_loss, &l, &err), &err);
+    assert_int_equal(l.count, 2 * (5 + 7));
+    assert_true(l.much == much);
+}
+
+/* Rows of other texts are not put beside those that are there. */
+static void other_texts_are_refused(void **state)
+{
+    (void)state;
+    struct told t = {0};
+    lg_reproduce_options o = options("own/changed", &t);
+    lg_reproduce_result r;
+    lg_error err = {0};
+    write_experiment("experiments/own/changed.yaml", FIGURES CHECKS);
+    o.only = "method=little,seed=1";
+    must(lg_reproduce(&o, &r, &err), &err);
+    char *text = read_file("a.txt"), *rows = read_file("results/own/changed/losses.csv");
+    FILE *f = fopen(in_home("a.txt"), "a");
+    assert_non_null(f);
+    fputs("one more line\n", f);
+    assert_int_equal(fclose(f), 0);
+    o.only = "method=little,seed=2";
+    assert_int_not_equal(lg_reproduce(&o, &r, &err), 0);
+    says(err.text, "own/changed: the run method=little,seed=2 was made of other texts");
+    says(err.text, "take the rows away");
+    char *after = read_file("results/own/changed/losses.csv");
+    assert_string_equal(rows, after);
+    write_file("a.txt", text);
+    free(after);
+    free(rows);
+    free(text);
 }
 
 /* ---- Refusals and names ----------------------------------------------------------------------------- */
@@ -467,7 +508,7 @@ static void experiments_may_lie_in_folders(void **state)
     names[0] = 0;
     o.nested = 1;
     must(lg_experiments(&o, keep_name, names, &err), &err);
-    assert_string_equal(names, "killed own/text stopped ");
+    assert_string_equal(names, "killed own/changed own/text stopped ");
 }
 
 int main(void)
@@ -478,6 +519,7 @@ int main(void)
         cmocka_unit_test(killed_ones_go_on),
         cmocka_unit_test(a_stopped_one_goes_on),
         cmocka_unit_test(a_sweep_has_its_losses),
+        cmocka_unit_test(other_texts_are_refused),
         cmocka_unit_test(what_losses_do_not_have_is_refused),
         cmocka_unit_test(damaged_rows_are_refused),
         cmocka_unit_test(experiments_may_lie_in_folders),

@@ -723,6 +723,27 @@ static void runs_carry_their_tokenizer(void **state)
     assert_non_null(strstr(err.text, "is another one than the run was made with"));
 }
 
+/* A tokenizer is what its file says, whatever its name: the copy must be read as the file was. */
+static void a_tokenizer_may_have_any_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mine", "mine.JSON", "mine.tokens"};
+    lg_error err = {0};
+    lg_bpe_result made;
+    char file[220], text[400], command[900];
+    const char *paths = in_home("a.txt");
+    lg_bpe_options b = {.paths = &paths, .path_count = 1, .vocab = 290, .file = file};
+    for (int i = 0; i < 3; i++) {
+        snprintf(file, sizeof file, "%s/%s", home, names[i]);
+        must(lg_bpe_train(&b, &made, &err), &err);
+        const char *own[] = {set("task.tokenizer", file)};
+        must(train_some("named", own, 1, LG_RUN_NEW, stop_at_four, &err), &err);
+        text_of("named", text); /* with its copy */
+        snprintf(command, sizeof command, "rm -r %s %s", in_home("named"), file);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 /* A run that begins with the weights of another: with none of its own steps it answers like that one,
  * wherever that is now; killed and resumed it has the same bits. */
 static void runs_go_on_from_others(void **state)
@@ -914,6 +935,7 @@ int main(void)
         cmocka_unit_test(several_texts_have_draws_of_their_own),
         cmocka_unit_test(exported_runs_come_back),
         cmocka_unit_test(runs_carry_their_tokenizer),
+        cmocka_unit_test(a_tokenizer_may_have_any_name),
         cmocka_unit_test(runs_go_on_from_others),
         cmocka_unit_test(other_weights_are_refused),
         cmocka_unit_test(what_cannot_be_is_refused),
