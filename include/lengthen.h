@@ -429,6 +429,7 @@ typedef struct lg_scheme {
                         are drawn, every level starts at 1 */
     int chunks;      /* pose: 2 or more */
     int target;      /* pose: the length (in IDs) to be ready for */
+    int cut_anywhere; /* pose: 1: of two chunks the first may be longer than half, too */
     int random_start; /* pose: 1: the first chunk is shifted at random, too */
     /* source of the IDs of generated tokens, of each level: NULL or "given": the task's rule;
      * predicted: "absolute", "delta" or "pointer" */

@@ -63,6 +63,8 @@ static const struct lg__config_key keys[] = {
     INT("positions.chunks", "2..1000000", "2", scheme.chunks, "pose: pieces of an example"),
     INT("positions.target", "0..1000000000", "0", scheme.target,
         "pose: the length in IDs to be ready for"),
+    WORD("positions.cut_anywhere", "no|yes", "no", scheme.cut_anywhere,
+         "pose: of two pieces the first may be longer than half, too"),
     WORD("positions.random_start", "no|yes", "no", scheme.random_start,
          "pose: the first piece is shifted at random, too"),
     NAME(SOURCE, "positions.source", source_name, "given", scheme.source,

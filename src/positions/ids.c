@@ -216,8 +216,8 @@ static void pose(int32_t *map, int n, const lg_scheme *s, int most, lg_rng *r)
 {
     int cuts = (s->chunks < n ? s->chunks : n) - 1;
     int shift = s->random_start ? (int)lg_rng_below(r, (uint32_t)most + 1) : 0;
-    /* Two chunks: the first is never longer than half. */
-    int first = cuts == 1 ? 1 + (int)lg_rng_below(r, (uint32_t)(n - n / 2)) : 0;
+    /* Two chunks: the first is never longer than half, unless it may be. */
+    int first = cuts == 1 && !s->cut_anywhere ? 1 + (int)lg_rng_below(r, (uint32_t)(n - n / 2)) : 0;
     for (int v = 0; v < n; v++) {
         /* More: each place still to come is as likely to be one of the cuts still to make. */
         int cut = first ? v == first : v && cuts && (int)lg_rng_below(r, (uint32_t)(n - v)) < cuts;

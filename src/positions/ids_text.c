@@ -29,6 +29,7 @@ const lg_ids_info lg__ids_infos[LG__IDS_COUNT] = {
      "    0 .. target - n (as the code that was published with PoSE does).\n"
      "  more: the cuts are a uniformly random set of places; u_i is uniform in\n"
      "    u_(i-1) .. target - n (as its paper writes). Fewer tokens than chunks: one token each.\n"
+     "  cut_anywhere: 2 chunks as more of them, the first of any length.\n"
      "  random_start: u_0 is uniform in 0 .. target - n, too.\n"
      "Evaluation: plain.\n"
      "One level. Needs: chunks (2 or more) and target, at least the tokens of the longest\n"

@@ -102,7 +102,9 @@ static void defaults_are_the_librarys(void **state)
         assert_string_equal(c.scheme.ids, s.ids);
         assert_int_equal(c.scheme.chunks, s.chunks);
         assert_int_equal(c.scheme.reach, s.reach);
-        assert_int_equal(c.scheme.levels | c.scheme.max_id | c.scheme.target | c.scheme.random_start, 0);
+        assert_int_equal(c.scheme.levels | c.scheme.max_id | c.scheme.target | c.scheme.random_start |
+                             c.scheme.cut_anywhere,
+                         0);
         for (int l = 0; l < LG_LEVELS; l++) assert_string_equal(c.scheme.source[l], "given");
         assert_int_equal(c.batch, 64);
         assert_int_equal(c.length[0], 1);
@@ -144,6 +146,7 @@ GET(get_ids, strcmp(x->s.ids, "coupled") == 0)
 GET(get_levels, x->s.levels * 10 + x->m.levels)
 GET(get_max_id, x->s.max_id)
 GET(get_chunks, x->s.chunks)
+GET(get_cut_anywhere, x->s.cut_anywhere)
 GET(get_random_start, x->s.random_start)
 GET(get_target, x->s.target)
 GET(get_source, strcmp(x->s.source[0], "pointer") == 0 && strcmp(x->s.source[1], "delta") == 0 &&
@@ -209,6 +212,7 @@ static const struct effect effects[] = {
     {"positions.max_id", "500", 500, get_max_id},
     {"positions.chunks", "3", 3, get_chunks},
     {"positions.target", "400", 400, get_target},
+    {"positions.cut_anywhere", "yes", 1, get_cut_anywhere},
     {"positions.random_start", "yes", 1, get_random_start},
     {"positions.source", "[pointer, delta]", 1, get_source},
     {"positions.reach", "9", 9, get_reach},

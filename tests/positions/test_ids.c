@@ -453,6 +453,7 @@ static void pose_matches(int n, int chunks, int made, int target, double sets, u
     lg_scheme s = scheme("pose", 0);
     s.chunks = chunks;
     s.target = target;
+    s.cut_anywhere = chunks == 2;
     static struct outcomes o;
     o = (struct outcomes){0};
     int32_t v[16];
@@ -477,6 +478,7 @@ static void pose_of_more_than_two_chunks(void **state)
     pose_matches(7, 5, 5, 9, 15, 8);  /* C(6, 4) */
     pose_matches(4, 5, 4, 6, 1, 9);   /* fewer tokens than chunks: one each */
     pose_matches(2, 5, 2, 6, 1, 10);
+    pose_matches(6, 2, 2, 10, 5, 11); /* two, cut anywhere */
 }
 
 static void pose_covers_its_target(void **state)
