@@ -238,8 +238,8 @@ typedef struct lg_run_probe_options {
     const char *field;
     const char *task; /* of other runs: another task with the same vocabulary, or NULL */
     int length;       /* of documents and examples; 0: the longest of training, of own data all */
-    int documents;    /* or examples; 0: eval.samples of the config */
-    int predictions;  /* at most, evenly over the documents; 0: all */
+    int documents;    /* or examples, at most; 0: eval.samples of the config */
+    int predictions;  /* at most, evenly over the documents, which are no more then; 0: all */
     lg_probe_method method;
     int keep_last;  /* tokens that are never left out, the one that predicts among them; >= 1 */
     int keep_first; /* 1: nor is the first one */
@@ -258,7 +258,9 @@ lg_run_probe_options lg_run_probe_options_default(void);
 
 /* Predictions by their k*. Intervals are those of means over predictions, documents being drawn. */
 typedef struct lg_probe_bin {
-    int low, high; /* of k*; high 0: any from low on; 0, 0: those that do not depend */
+    /* Of k*; high 0: any from low on; 0, 0: those that do not depend. A k* above most_k is in the last
+     * one, which begins at most_k + 1 where that is less than 33. */
+    int low, high;
     int predictions;
     lg_text_mean loss;   /* with all tokens */
     lg_text_mean excess; /* NaN without a run that it is held against */
@@ -267,14 +269,20 @@ enum { LG_PROBE_BINS = 8 }; /* none, 1, 2, 3-4, 5-8, 9-16, 17-32, more */
 
 typedef struct lg_probe_summary {
     int64_t step, against_step; /* of the weights */
-    int length, trained_length;
-    int context; /* the longest texts that the other run was trained on; 0: none */
+    int length, length_least;   /* of the longest examples that were asked for, and the shortest */
+    int trained_length;         /* the longest of training; 0: it is in another unit */
+    const char *unit;           /* of these lengths: "tokens", "bits" */
+    int context;                /* the longest texts that the other run was trained on; 0: none */
     int documents, predictions, dependent, most_k;
-    double loss;        /* of all predictions */
-    int k_quantile[5];  /* of the dependent ones: 10, 25, 50, 75 and 90% */
-    double k_share[33]; /* of the dependent ones, with k* <= 0, 1, .. 32 */
+    double loss; /* of all predictions */
+    /* Of the dependent ones: k* at 10, 25, 50, 75 and 90% (most_k + 1: more than most_k); and the share
+     * with k* <= 0, 1, .. 32, as far as it was looked for. */
+    int k_quantile[5];
+    double k_share[33];
     lg_probe_bin bin[LG_PROBE_BINS];
-    /* The excess of k* = 1 and 2, of k* > 8, and of the second less the first. */
+    /* The excess of k* from 1 to few (2), of k* > many (8), and of the second less the first; few and
+     * many are most_k where that is less. */
+    int few, many;
     lg_text_mean small, large, difference;
 } lg_probe_summary;
 int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_error *warning,

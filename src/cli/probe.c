@@ -28,16 +28,17 @@ const char lg_cmd_probe_help[] =
     "  --text FILES     other texts than the held-out documents (commas between them)\n"
     "  --task TASK      of other runs: another task with the same words, jsonl:FILE\n"
     "  --length N       of documents and examples (the longest of training; of own data all)\n"
-    "  --documents N    or examples, at most, drawn (eval.samples of the config)\n"
+    "  --documents N    or examples, at most, drawn (eval.samples of the config); the lines of a\n"
+    "                   file once each\n"
     "  --predictions N  at most, spread evenly over the documents (all)\n"
     "  --method M       influence: loo, the rise of the loss without the token; or gradient,\n"
     "                   the norm of its gradient, quicker where a document has few predictions\n"
     "  --epsilon X      nats that the loss may rise by (0.1)\n"
     "  --least X        a prediction depends on its context if the loss rises by so many nats\n"
-    "                   without it (0.5)\n"
+    "                   without it, more than epsilon (0.5)\n"
     "  --keep-last N    tokens that are never left out, beside the first (4)\n"
     "  --drop-first     the first may be left out too\n"
-    "  --most-k N       k* is looked for up to here (32)\n"
+    "  --most-k N       k* is looked for up to here (32); more is \"over N\"\n"
     "  --out DIR        predictions.csv, kstar.svg, excess.svg, position.svg, passage.html\n"
     "  --store FILE     where the rows go (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N      threads (all cores)\n"
@@ -171,6 +172,8 @@ const char *lg_cli_probe_bin(const lg_probe_bin *b, char name[24])
 {
     if (!b->low)
         snprintf(name, 24, "none");
+    else if (!b->high && b->low < 33)
+        snprintf(name, 24, "over %d", b->low - 1);
     else if (!b->high)
         snprintf(name, 24, "%d+", b->low);
     else if (b->low == b->high)
@@ -183,13 +186,15 @@ const char *lg_cli_probe_bin(const lg_probe_bin *b, char name[24])
 void lg_cli_probe_verdict(const lg_probe_summary *s, char *text, size_t size)
 {
     const lg_text_mean *d = &s->difference;
-    char between[80] = "no interval from one document";
+    char between[80] = "no interval from one document", many[24];
+    const char *few = s->few > 1 ? "1 or 2" : "1";
+    snprintf(many, sizeof many, "over %d", s->many);
     if (!isnan(d->low)) snprintf(between, sizeof between, "95%% %+.3f..%+.3f", d->low, d->high);
     if (isnan(d->value)) {
         snprintf(text, size,
                  "Whether predictions with small k* extrapolate better cannot be said: there are "
-                 "none with k* %s.",
-                 isnan(s->small.value) ? "of 1 or 2" : "over 8");
+                 "none with k* %s%s.",
+                 isnan(s->small.value) ? "of " : "", isnan(s->small.value) ? few : many);
         return;
     }
     const char *how = isnan(d->low) || (d->low <= 0 && d->high >= 0)
@@ -198,8 +203,8 @@ void lg_cli_probe_verdict(const lg_probe_summary *s, char *text, size_t size)
                                      : "extrapolate worse";
     snprintf(text, size,
              "Past %d tokens, predictions with small k* %s: the excess loss is %+.3f nats where k* "
-             "is 1 or 2 and %+.3f where it is over 8, a difference of %+.3f (%s).",
-             s->context, how, s->small.value, s->large.value, d->value, between);
+             "is %s and %+.3f where it is %s, a difference of %+.3f (%s).",
+             s->context, how, s->small.value, few, s->large.value, many, d->value, between);
 }
 
 static void mean_cells(struct lg_cli_table *t, const lg_text_mean *m, const char *form)
@@ -214,25 +219,43 @@ static void mean_cells(struct lg_cli_table *t, const lg_text_mean *m, const char
         lg_cli_table_add(t, "%.3f..%.3f", m->low, m->high);
 }
 
+/* 1: nothing can be in the bin, as k* was not looked for so far up. */
+static int is_past(const lg_probe_summary *s, const lg_probe_bin *b)
+{
+    return b->high && b->low > s->most_k;
+}
+
+/* "Of these, k* is 1, 1, 2, 4, over 8 at ..". */
+static void print_quantiles(const lg_probe_summary *s)
+{
+    if (!s->dependent) return;
+    for (int i = 0; i < 5; i++) {
+        int k = s->k_quantile[i], over = k > s->most_k;
+        printf("%s%s%d", i ? ", " : "Of these, k* is ", over ? "over " : "", over ? s->most_k : k);
+    }
+    printf(" at 10, 25, 50, 75 and 90%%.\n");
+}
+
 static void print_table(const struct request *q, const lg_probe_summary *s)
 {
     static const char *const heads[] = {"k*",  "predictions", "share", "loss",
                                         "95%", "excess",      "95%"};
     struct lg_cli_table t = {.columns = s->context ? 7 : 5, .left = 1};
     char name[24], verdict[600];
-    printf("%d predictions of %d %s, length %d", s->predictions, s->documents,
-           s->documents == 1 ? "text" : "texts", s->length);
+    printf("%d predictions of %d %s, length ", s->predictions, s->documents,
+           s->documents == 1 ? "text" : "texts");
+    if (s->length_least < s->length) printf("%d to ", s->length_least);
+    printf("%d", s->length);
     if (s->context) printf(", past the first %d tokens", s->context);
     printf(
         ".\n%d (%.1f%%) depend on their context: without it the loss rises by %g nats or more.\n",
         s->dependent, 100 * lg_cli_share(s->dependent, s->predictions), q->o.least);
-    if (s->dependent)
-        printf("Of these, k* is %d, %d, %d, %d, %d at 10, 25, 50, 75 and 90%%.\n", s->k_quantile[0],
-               s->k_quantile[1], s->k_quantile[2], s->k_quantile[3], s->k_quantile[4]);
+    print_quantiles(s);
     printf("\n");
     for (int i = 0; i < t.columns; i++) lg_cli_table_add(&t, "%s", heads[i]);
     for (int i = 0; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];
+        if (is_past(s, b)) continue;
         lg_cli_table_add(&t, "%s", lg_cli_probe_bin(b, name));
         lg_cli_table_add(&t, "%d", b->predictions);
         lg_cli_table_add(&t, "%.1f%%", 100 * lg_cli_share(b->predictions, s->predictions));
@@ -264,18 +287,20 @@ static void print_json(const lg_probe_summary *s)
     char name[24], verdict[600];
     for (int i = 0; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];
+        if (is_past(s, b)) continue;
         printf("{\"k\":\"%s\",\"low\":%d,\"high\":%d,\"predictions\":%d", lg_cli_probe_bin(b, name),
                b->low, b->high, b->predictions);
         json_mean("loss", &b->loss);
         json_mean("excess", &b->excess);
         puts("}");
     }
-    printf("{\"summary\":true,\"step\":%lld,\"against_step\":%lld,\"length\":%d,\"context\":%d,"
+    printf("{\"summary\":true,\"step\":%lld,\"against_step\":%lld,\"length\":%d,"
+           "\"length_least\":%d,\"context\":%d,"
            "\"documents\":%d,\"predictions\":%d,\"dependent\":%d,\"loss\":%.6g,\"most_k\":%d,"
            "\"k_10\":%d,\"k_25\":%d,\"k_50\":%d,\"k_75\":%d,\"k_90\":%d",
-           (long long)s->step, (long long)s->against_step, s->length, s->context, s->documents,
-           s->predictions, s->dependent, s->loss, s->most_k, s->k_quantile[0], s->k_quantile[1],
-           s->k_quantile[2], s->k_quantile[3], s->k_quantile[4]);
+           (long long)s->step, (long long)s->against_step, s->length, s->length_least, s->context,
+           s->documents, s->predictions, s->dependent, s->loss, s->most_k, s->k_quantile[0],
+           s->k_quantile[1], s->k_quantile[2], s->k_quantile[3], s->k_quantile[4]);
     json_mean("small", &s->small);
     json_mean("large", &s->large);
     json_mean("difference", &s->difference);
@@ -314,10 +339,11 @@ static int run(struct request *q)
     if (lg_cli_interrupted)
         fprintf(stderr, "Stopped after %d texts; what follows is of these.\n", s.documents);
     if (s.length > s.trained_length && s.trained_length)
-        fprintf(stderr,
-                "lengthen probe: %s was trained on %d tokens; what it needs past them (--length "
-                "%d) is no measure\n",
-                q->o.folder, s.trained_length, s.length);
+        fprintf(
+            stderr,
+            "lengthen probe: %s was trained up to length %d (%s); what it needs at length %d is "
+            "no measure\n",
+            q->o.folder, s.trained_length, s.unit, s.length);
     if (q->json)
         print_json(&s);
     else

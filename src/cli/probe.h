@@ -37,7 +37,7 @@ void lg_cli_probe_out_row(struct lg_cli_probe_out *o, const lg_probe_row *r);
 int lg_cli_probe_out_finish(struct lg_cli_probe_out *o, const lg_probe_summary *s);
 void lg_cli_probe_out_clear(struct lg_cli_probe_out *o);
 
-/* "1", "3-4", "33+", "none" */
+/* "1", "3-4", "none"; the last one "33+", or "over 10" where k* was looked for up to 10. */
 const char *lg_cli_probe_bin(const lg_probe_bin *b, char name[24]);
 /* What the excess says of small and large k*, as one sentence. */
 void lg_cli_probe_verdict(const lg_probe_summary *s, char *text, size_t size);

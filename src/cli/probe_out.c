@@ -1,6 +1,7 @@
 /* probe_out.c: what a probe leaves in its folder: the predictions as CSV, three figures, and the first
  * passage as a page that shows where each prediction comes from. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ static FILE *open_file(const struct lg_cli_probe_out *o, const char *name)
     return f;
 }
 
+/* The predictions are written beside those of an earlier probe, and replace them when all are there. */
+static const char csv_name[] = "predictions.csv", csv_part[] = "predictions.csv.tmp";
+
 /* Closes it; 1: something could not be written. */
 static int close_file(FILE *f)
 {
@@ -40,7 +44,7 @@ int lg_cli_probe_out_open(struct lg_cli_probe_out *o)
     if (!o->folder) return 0;
     int code = lg_cli_make_folder("probe", o->folder);
     if (code) return code;
-    if (!(o->csv = open_file(o, "predictions.csv"))) return LG_EXIT_FAILED;
+    if (!(o->csv = open_file(o, csv_part))) return LG_EXIT_FAILED;
     fputs("document,position,token,word,loss,loss_0,depends,k,sources,curve,against,against_short,"
           "excess\n",
           o->csv);
@@ -248,24 +252,32 @@ static int draw_excess(const struct lg_cli_probe_out *o, const lg_probe_summary 
     return draw(o, &f, "excess.svg");
 }
 
-/* Loss by position, of groups of k*. */
+enum { NONE, FEW, SOME, MANY, GROUPS }; /* of k*: 0, 1-2, 3-8, more */
+
+/* A k* above most_k is only known to be above. */
+static int group_of(const struct lg_cli_probed *r, const lg_probe_summary *s)
+{
+    return !r->depends ? NONE : r->k > s->many ? MANY : r->k > s->few ? SOME : FEW;
+}
+
+/* Loss by position, of groups of k*. The parts are of the positions that there are. */
 static int draw_position(const struct lg_cli_probe_out *o, const lg_probe_summary *s)
 {
-    static const struct {
-        const char *name;
-        int low, high;
-    } group[] = {
-        {"does not depend", 0, 0}, {"k* 1-2", 1, 2}, {"k* 3-8", 3, 8}, {"k* over 8", 9, 1 << 30}};
-    enum { GROUPS = sizeof group / sizeof *group };
     double x[GROUPS][PARTS] = {{0}}, y[GROUPS][PARTS] = {{0}}, bottom = 1e30, top = 0;
-    int number[GROUPS][PARTS] = {{0}}, curves = 0;
+    int number[GROUPS][PARTS] = {{0}}, curves = 0, first = INT_MAX, last = 0;
     lg_curve curve[GROUPS];
-    double span = s->length - s->context;
+    char name[GROUPS][32] = {"does not depend"};
+    snprintf(name[FEW], sizeof *name, s->few > 1 ? "k* 1-%d" : "k* %d", s->few);
+    snprintf(name[SOME], sizeof *name, s->many > 3 ? "k* 3-%d" : "k* %d", s->many);
+    snprintf(name[MANY], sizeof *name, "k* over %d", s->many);
+    for (int i = 0; i < o->count; i++) {
+        if (o->rows[i].position < first) first = o->rows[i].position;
+        if (o->rows[i].position > last) last = o->rows[i].position;
+    }
     for (int i = 0; i < o->count; i++) {
         const struct lg_cli_probed *r = &o->rows[i];
-        int part = (int)((r->position - s->context - 1) / span * PARTS), g = 0;
-        while (r->depends && g < GROUPS - 1 && r->k > group[g].high) g++;
-        part = part < 0 ? 0 : part < PARTS ? part : PARTS - 1;
+        int part = (int)((int64_t)(r->position - first) * PARTS / (last - first + 1));
+        int g = group_of(r, s);
         x[g][part] += r->position;
         y[g][part] += r->shown;
         number[g][part]++;
@@ -278,7 +290,7 @@ static int draw_position(const struct lg_cli_probe_out *o, const lg_probe_summar
             y[g][n] = y[g][p] / number[g][p];
             widen(&bottom, &top, y[g][n++]);
         }
-        if (n) curve[curves++] = (lg_curve){group[g].name, n, x[g], y[g], NULL, NULL};
+        if (n) curve[curves++] = (lg_curve){name[g], n, x[g], y[g], NULL, NULL};
     }
     if (!curves) return 0;
     lg_figure f = {.title = o->against ? o->against : o->title,
@@ -327,18 +339,17 @@ static void short_piece(FILE *f, const char *html)
 }
 
 static void write_token(FILE *f, const struct lg_cli_probe_out *o, int i,
-                        const struct lg_cli_probed *r, int most_k)
+                        const struct lg_cli_probed *r, const lg_probe_summary *sum)
 {
+    static const char *const colour[GROUPS] = {"", "a", "b", "c"};
+    int most_k = sum->most_k;
     if (!r || !r->depends) {
         fprintf(f, "<span id=\"t%d\"", i);
         if (r) fprintf(f, " title=\"loss %.2f; does not depend on its context\"", r->loss);
         fprintf(f, ">%s</span>", o->piece[i]);
         return;
     }
-    fprintf(f, "<span id=\"t%d\" class=\"%s\" data-s=\"", i,
-            r->k <= 2   ? "a"
-            : r->k <= 8 ? "b"
-                        : "c");
+    fprintf(f, "<span id=\"t%d\" class=\"%s\" data-s=\"", i, colour[group_of(r, sum)]);
     for (int s = 0; s < r->sources; s++) fprintf(f, "%s%d", s ? " " : "", r->source[s]);
     fprintf(f, "\" title=\"k* %s%d; loss %.2f, %.2f without context; from",
             r->k > most_k ? "over " : "", r->k > most_k ? most_k : r->k, r->loss, r->loss_0);
@@ -364,15 +375,15 @@ static int write_page(const struct lg_cli_probe_out *o, const lg_probe_summary *
         f,
         "<p class=\"note\">Document %lld, as the run %s reads it. A coloured token is a prediction "
         "that "
-        "depends on its context: <span class=\"a\">green</span> on one or two earlier tokens, "
-        "<span class=\"b\">yellow</span> on up to 8, <span class=\"c\">red</span> on more (k*). "
+        "depends on its context: <span class=\"a\">green</span> on up to %d earlier tokens, "
+        "<span class=\"b\">yellow</span> on up to %d, <span class=\"c\">red</span> on more (k*). "
         "Point at one to see the tokens that it comes from underlined, at most %d; click to "
         "hold it. The last tokens before it and the first are always there and are not "
         "marked.</p>\n<p>",
-        (long long)o->page.document, title, SOURCES);
+        (long long)o->page.document, title, s->few, s->many, SOURCES);
     for (int i = 0, next = 0; i < o->page.n; i++) {
         int here = next < o->first && o->rows[next].position == i;
-        write_token(f, o, i, here ? &o->rows[next] : NULL, s->most_k);
+        write_token(f, o, i, here ? &o->rows[next] : NULL, s);
         next += here;
     }
     fputs("</p>\n", f);
@@ -386,15 +397,26 @@ static int write_page(const struct lg_cli_probe_out *o, const lg_probe_summary *
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+/* 1: the predictions could not be written. */
+static int keep_csv(struct lg_cli_probe_out *o)
+{
+    char from[4096], to[4096];
+    FILE *f = o->csv;
+    o->csv = NULL;
+    int bad = close_file(f) | o->lost;
+    if (path_of(o, csv_part, from) || path_of(o, csv_name, to)) return 1;
+    if (!bad && rename(from, to) == 0) return 0;
+    remove(from);
+    return 1;
+}
+
 int lg_cli_probe_out_finish(struct lg_cli_probe_out *o, const lg_probe_summary *s)
 {
     char path[4096];
     lg_error err;
     int code = 0;
     if (!o->folder) return 0;
-    o->lost |= close_file(o->csv);
-    o->csv = NULL;
-    if (o->lost) {
+    if (keep_csv(o)) {
         fprintf(stderr, "lengthen probe: no memory, or no room on the disk for %s\n", o->folder);
         return LG_EXIT_FAILED;
     }
@@ -413,7 +435,11 @@ int lg_cli_probe_out_finish(struct lg_cli_probe_out *o, const lg_probe_summary *
 
 void lg_cli_probe_out_clear(struct lg_cli_probe_out *o)
 {
-    if (o->csv) fclose(o->csv);
+    char path[4096];
+    if (o->csv) {
+        fclose(o->csv);
+        if (!path_of(o, csv_part, path)) remove(path);
+    }
     for (int i = 0; o->piece && i < o->page.n; i++) free(o->piece[i]);
     free(o->piece);
     free(o->rows);

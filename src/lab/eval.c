@@ -133,9 +133,9 @@ static int run_task(struct grid *g, const char *setting, int check, lg_error *er
 /* ---- Other tasks ------------------------------------------------------------------------------ */
 
 /* A model knows tokens by their numbers: the words must be the same, in the same order. */
-static int check_words(const struct grid *g, const char *what, lg_error *err)
+static int check_words(const lg_task *own, const lg_task *other, const char *what, lg_error *err)
 {
-    const lg_task_shape *a = lg_task_get_shape(g->run->task), *b = lg_task_get_shape(g->task);
+    const lg_task_shape *a = lg_task_get_shape(own), *b = lg_task_get_shape(other);
     int same = a->vocab == b->vocab && a->levels == b->levels;
     for (int i = 0; i < a->vocab && same; i++) same = strcmp(a->words[i], b->words[i]) == 0;
     if (same) return 0;
@@ -145,16 +145,17 @@ static int check_words(const struct grid *g, const char *what, lg_error *err)
                     what, b->vocab, a->vocab);
 }
 
-/* The run's task, or o->task, with the setting in the place of its own. */
-static int open_task(struct grid *g, const char *setting, lg_error *err)
+int lg__run_other_task(const struct lg__run *r, const char *name, const char *setting,
+                       lg_task **task, lg_error *err)
 {
-    const struct lg__config *c = &g->run->config;
+    const struct lg__config *c = &r->config;
     size_t key = setting ? strcspn(setting, "=") + 1 : 0;
     const char **settings = calloc((size_t)c->setting_count + 1, sizeof *settings);
-    const char *name = g->o->task ? g->o->task : c->task;
+    if (!name) name = c->task;
     size_t kind = strcspn(name, ":"); /* "jsonl" of two files: the same settings */
     int n = 0, known = !setting;
     int same = kind == strcspn(c->task, ":") && strncmp(name, c->task, kind) == 0;
+    *task = NULL;
     if (!settings) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a task");
     for (int i = 0; i < c->setting_count && same; i++) {
         int replaced = setting && strncmp(c->settings[i], setting, key) == 0;
@@ -162,9 +163,14 @@ static int open_task(struct grid *g, const char *setting, lg_error *err)
         known |= replaced;
     }
     if (!known) settings[n++] = setting; /* lg_task_new says what is wrong with it */
-    g->task = lg_task_new(name, settings, n, err);
+    lg_task *made = lg_task_new(name, settings, n, err);
     free(settings);
-    return g->task ? check_words(g, setting ? setting : name, err) : LG_ERROR_ARGUMENT;
+    int e = made ? check_words(r->task, made, setting ? setting : name, err) : LG_ERROR_ARGUMENT;
+    if (e)
+        lg_task_free(made);
+    else
+        *task = made;
+    return e;
 }
 
 /* What the cells are of: "TASK, SETTING", "" as trained. */
@@ -199,7 +205,7 @@ static int run_settings(struct grid *g, int check, lg_error *err)
         char name[sizeof((lg_run_cell *)0)->setting];
         g->task = g->run->task;
         e = name_cells(o, setting, name, sizeof name, err);
-        if (!e && !own) e = open_task(g, setting, err);
+        if (!e && !own) e = lg__run_other_task(g->run, o->task, setting, &g->task, err);
         if (!e) e = run_task(g, name, check, err);
         if (g->task != g->run->task) lg_task_free(g->task);
     }

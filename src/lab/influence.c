@@ -35,6 +35,12 @@ int lg__influence_open(struct lg__influence *f, lg_model *m, const lg_run_probe_
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "epsilon is %g and the least effect %g nats; take numbers above 0",
                         o->epsilon, o->least);
+    if (o->least <= o->epsilon)
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "the least effect (--least) is %g nats and epsilon %g, so that a prediction "
+            "could depend on its context and need none of it; take more than epsilon",
+            o->least, o->epsilon);
     f->evaluator = lg_evaluator_new(m, o->threads, err);
     if (!f->evaluator) return LG_ERROR_MEMORY;
     if (o->method != LG_PROBE_GRADIENT) return 0;
@@ -338,7 +344,6 @@ static int find_k(struct lg__influence *f, const struct lg__passage *p, lg_error
         need->depends = (double)need->loss_0 - (double)need->loss >= f->o.least;
         need->k = need->depends ? -1 : 0;
     }
-    if (!e) decide(f, 0, 1);
     for (int from = 1, to = 3; from <= f->o.most_k && !e; from = to, to = 2 * to - 1) {
         if (to > f->o.most_k + 1) to = f->o.most_k + 1;
         for (int i = 0; i < f->count && !e; i++)

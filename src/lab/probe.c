@@ -293,16 +293,7 @@ static int check(struct probing *p, lg_error *err)
                         o->predictions, o->keep_last);
     p->task = p->run.task;
     if (!o->task) return 0;
-    p->task = lg_task_new(o->task, (const char *const *)c->settings, c->setting_count, err);
-    if (!p->task) {
-        p->task = p->run.task;
-        return LG_ERROR_ARGUMENT;
-    }
-    int here = lg_task_get_shape(p->task)->vocab, there = p->run.model_config.vocab;
-    if (here == there) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%s has %d words, but %s was trained with %d; give it the same vocabulary",
-                    o->task, here, o->folder, there);
+    return lg__run_other_task(&p->run, o->task, NULL, &p->task, err);
 }
 
 int lg_probe(const lg_probe_options *o, lg_probe_result *result, lg_error *err)

@@ -54,6 +54,9 @@ static int set_length(struct lg__run *r, int n, lg_error *err)
     return lg_model_set_length(r->model, n, err);
 }
 
+/* What dynamic scaling goes by, as in eval: of a text the tokens that are read, of an example all. */
+static int tokens_of(const struct probing *p) { return p->text ? p->x.n - 1 : p->x.n; }
+
 /* Why its losses could not be held against the run's. */
 static int check_against(const struct probing *p, lg_error *err)
 {
@@ -119,7 +122,7 @@ static int read_against(struct probing *p, lg_error *err)
     int count = p->influence.count, C = a->context, done = 0;
     int e = lg__block_grow(&a->losses, 2 * (size_t)count * sizeof(float), 0, "losses", err);
     float *loss = a->losses.data;
-    if (!e) e = set_length(&a->run, p->x.n, err);
+    if (!e) e = set_length(&a->run, tokens_of(p), err);
     if (!e) e = lg__example_fill(&a->x, p->x.tokens, p->x.n, err);
     if (e) return e;
     memcpy(a->x.loss, p->x.loss, (size_t)p->x.n);
@@ -171,9 +174,17 @@ static void choose(struct probing *p, int64_t document, int from)
     }
 }
 
+static lg_draw draw_of(const struct probing *p)
+{
+    return (lg_draw){.seed = (uint64_t)p->run.config.seed,
+                     .stream = LG__STREAM_TEST,
+                     .index = (uint64_t)p->index,
+                     .length_lo = p->least,
+                     .length_hi = p->o.length};
+}
+
 static int make_example(struct probing *p, int64_t *document, lg_error *err)
 {
-    const struct lg__config *c = &p->run.config;
     int e;
     if (p->text) {
         *document = lg__held_at(&p->held, p->index);
@@ -182,10 +193,7 @@ static int make_example(struct probing *p, int64_t *document, lg_error *err)
         return e ? e : lg__example_fill(&p->x, p->x.tokens, p->o.length + 1, err);
     }
     *document = p->index;
-    lg_draw d = {.seed = (uint64_t)c->seed, .stream = LG__STREAM_TEST};
-    d.index = (uint64_t)p->index;
-    d.length_lo = p->least;
-    d.length_hi = p->o.length;
+    lg_draw d = draw_of(p);
     return lg_task_example(p->task, &d, &p->x, err);
 }
 
@@ -234,7 +242,7 @@ static int one_document(struct probing *p, lg_error *err)
         passage.ids[l] = ids[l] = p->ids[l].data;
     }
     if (!e) e = lg_scheme_ids(&p->run.scheme, p->task, &p->x, NULL, ids, err);
-    if (!e) e = set_length(&p->run, p->x.n, err);
+    if (!e) e = set_length(&p->run, tokens_of(p), err);
     if (!e) e = lg__influence_run(&p->influence, &passage, err);
     if (!e && p->o.against && p->influence.count) e = read_against(p, err);
     return e ? e : tell(p, document, err);
@@ -272,21 +280,22 @@ static int open_task(struct probing *p, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s is a run of the task text; name other texts with --text, not --task",
                         p->o.folder);
-    lg_task *made = lg_task_new(p->o.task, (const char *const *)c->settings, c->setting_count, err);
-    if (!made) return LG_ERROR_ARGUMENT;
-    p->task = made;
-    int here = lg_task_get_shape(made)->vocab, there = p->run.model_config.vocab;
-    if (here == there) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%s has %d words, but %s was trained with %d; give it the same vocabulary",
-                    p->o.task, here, p->o.folder, there);
+    return lg__run_other_task(&p->run, p->o.task, NULL, &p->task, err);
 }
 
+/* No more than there are predictions to look at: one of each at least; nor lines of a file, which are
+ * read once each. */
 static int choose_documents(struct probing *p, lg_error *err)
 {
     int most = p->o.documents ? p->o.documents : p->run.config.eval_samples;
+    if (p->o.predictions && p->o.predictions < most) most = p->o.predictions;
     p->documents = most;
-    if (!p->text) return 0;
+    if (!p->text) {
+        lg_draw d = draw_of(p);
+        int there = lg__task_count(p->task, &d);
+        if (there && there < most) p->documents = there;
+        return 0;
+    }
     int e = lg__held_open(&p->held, &p->run, p->o.folder, p->o.texts, p->o.field, err);
     if (!e) e = lg__held_choose(&p->held, p->o.length, most, err);
     if (e) return e;
@@ -316,6 +325,14 @@ static int open_probing(struct probing *p, lg_error *warning, lg_error *err)
     p->influence.progress = progress;
     p->influence.of = p;
     return lg__influence_open(&p->influence, p->run.model, o, err);
+}
+
+/* In the unit of the examples; 0: it is another one than that of training. */
+static int trained_length(const struct probing *p)
+{
+    const char *here = lg_task_get_shape(p->task)->info->unit;
+    const char *there = lg_task_get_shape(p->run.task)->info->unit;
+    return strcmp(here, there) == 0 ? p->run.config.length[1] : 0;
 }
 
 static void close_probing(struct probing *p)
@@ -386,7 +403,9 @@ int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_er
         *summary = (lg_probe_summary){.step = p->run.step,
                                       .against_step = p->against.run.step,
                                       .length = p->o.length,
-                                      .trained_length = p->run.config.length[1],
+                                      .length_least = p->least,
+                                      .trained_length = trained_length(p),
+                                      .unit = lg_task_get_shape(p->task)->info->unit,
                                       .context = p->against.context,
                                       .documents = p->sum.documents,
                                       .most_k = p->o.most_k};

@@ -15,11 +15,21 @@ struct seen {
     double loss, excess; /* NaN: there is none */
 };
 
-/* Of k*. The first is of those that do not depend on the context. */
+/* Of k*. The first is of those that do not depend on the context, the last of those past the others
+ * and past what was looked for. */
 static const struct range {
     int low, high; /* high 0: no end */
 } ranges[LG_PROBE_BINS] = {{0, 0}, {1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {17, 32}, {33, 0}};
 static const struct range small = {1, 2}, large = {9, 0};
+
+/* What can be told of a range where k* is looked for up to most_k: a k* above that is only known to be
+ * above. */
+static struct range told(struct range g, int most_k)
+{
+    if (g.high > most_k) g.high = most_k;
+    if (g.low && !g.high && g.low > most_k + 1) g.low = most_k + 1;
+    return g;
+}
 
 int lg__probe_sum_add(struct lg__probe_sum *s, int document, const lg_probe_row *r, lg_error *err)
 {
@@ -121,7 +131,7 @@ static int sum_k(const struct lg__probe_sum *s, lg_probe_summary *r, lg_error *e
         r->k_quantile[i] = k[place < 0 ? 0 : place];
     }
     for (int i = 0, below = 0; i <= 32 && n; i++) {
-        while (below < n && k[below] <= i) below++;
+        while (below < n && k[below] <= i && i <= r->most_k) below++;
         r->k_share[i] = (double)below / n;
     }
     free(k);
@@ -135,14 +145,18 @@ int lg__probe_sum_up(struct lg__probe_sum *s, lg_probe_summary *r, lg_error *err
     if (!e) e = sum_k(s, r, err);
     if (e) return e;
     for (int i = 0; i < LG_PROBE_BINS; i++) {
+        struct range g = told(ranges[i], r->most_k);
         lg_probe_bin *b = &r->bin[i];
-        *b = (lg_probe_bin){.low = ranges[i].low, .high = ranges[i].high};
-        b->loss = group_mean(s, &ranges[i], NULL, 0, &b->predictions);
-        b->excess = group_mean(s, &ranges[i], NULL, 1, NULL);
+        *b = (lg_probe_bin){.low = g.low, .high = g.high < g.low ? ranges[i].high : g.high};
+        b->loss = group_mean(s, &g, NULL, 0, &b->predictions);
+        b->excess = group_mean(s, &g, NULL, 1, NULL);
     }
-    r->small = group_mean(s, &small, NULL, 1, NULL);
-    r->large = group_mean(s, &large, NULL, 1, NULL);
-    r->difference = group_mean(s, &large, &small, 1, NULL);
+    struct range few = told(small, r->most_k), many = told(large, r->most_k);
+    r->few = few.high;
+    r->many = many.low - 1;
+    r->small = group_mean(s, &few, NULL, 1, NULL);
+    r->large = group_mean(s, &many, NULL, 1, NULL);
+    r->difference = group_mean(s, &many, &few, 1, NULL);
     if (isnan(r->small.low) || isnan(r->large.low)) r->difference.low = r->difference.high = NAN;
     return 0;
 }

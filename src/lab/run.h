@@ -89,6 +89,11 @@ int lg__run_path(char *path, size_t size, const char *folder, const char *name, 
 int lg__run_register(const struct lg__run *r, const char *folder, lg_store *s, int trains,
                      int64_t *number, lg_error *err);
 
+/* Another task than the run's (NULL: its own) with its settings, where it is of the same kind, and
+ * `setting` (or NULL) in the place of one; refused if words or labels are others than the run knows.
+ * *task is to be freed, and NULL after an error. */
+int lg__run_other_task(const struct lg__run *r, const char *name, const char *setting,
+                       lg_task **task, lg_error *err);
 /* Whether every cell of the options (or of the config) can be made: nothing is written. */
 int lg__run_check_grid(struct lg__run *r, const lg_eval_options *o, lg_error *err);
 /* The grid of the options (or of the config) with the weights that the run has now, of r->step. */

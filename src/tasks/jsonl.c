@@ -232,6 +232,15 @@ static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_er
     return 0;
 }
 
+static int count_jsonl(const struct lg_task *t, const lg_draw *d)
+{
+    const struct store *s = t->own;
+    const struct line *lines = s->lines.data;
+    int n = 0;
+    for (int i = 0; i < s->count; i++) n += in_range(&lines[i], d);
+    return n;
+}
+
 static const lg_setting jsonl_settings[] = {
     {"vocab", "TEXT", "", "a file with one word a line: all words there may be, in this order"},
     {0},
@@ -281,4 +290,5 @@ const struct lg__task_row lg__task_jsonl = {
     .open = open_jsonl,
     .close = close_jsonl,
     .fetch = fetch_jsonl,
+    .count = count_jsonl,
 };

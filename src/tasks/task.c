@@ -233,6 +233,11 @@ static int check_range(const struct lg_task *t, const char *what, int lo, int hi
                     t->row->info.name, what, lo, hi, unit, least, most);
 }
 
+int lg__task_count(const lg_task *t, const lg_draw *d)
+{
+    return t->row->count ? t->row->count(t, d) : 0;
+}
+
 int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
 {
     const lg_task_shape *s = &t->shape;

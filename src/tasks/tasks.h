@@ -40,6 +40,8 @@ struct lg__task_row {
     void (*allow)(const struct lg_task *t, int length, int *least, int *most);
     /* Own data, in place of make: the example of this draw. */
     int (*fetch)(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err);
+    /* Own data: lg__task_count; NULL: there is no end of them. */
+    int (*count)(const struct lg_task *t, const lg_draw *d);
     /* The columns of the task with these settings; NULL: it has none. Refused with the reason where
      * the settings make it something that no finite machine writes in this order. */
     int (*columns)(const struct lg_task *t, struct lg__columns *c, lg_error *err);
@@ -61,6 +63,10 @@ struct lg_task {
 
 /* NULL ends. Defined in table.c. */
 extern const struct lg__task_row *const lg__tasks[];
+
+/* How many examples there are in the draw's ranges, each of which draws 0, 1, .. give once before any
+ * comes again; 0: there is no end of them, or there is none. */
+int lg__task_count(const lg_task *t, const lg_draw *d);
 
 /* The task's columns; refused for a task that has none, naming those that have. */
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err);

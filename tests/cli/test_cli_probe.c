@@ -46,7 +46,8 @@ static void a_run_is_held_against_another(void **state)
 {
     (void)state;
     assert_int_equal(
-        run("probe long --against short --documents 4 --least 0.1 --out results/probe " SMALL,
+        run("probe long --against short --documents 4 --least 0.1 --epsilon 0.05 --out "
+            "results/probe " SMALL,
             BOTH),
         0);
     prints("128 predictions of 4 texts, length 48, past the first 16 tokens");
@@ -76,8 +77,8 @@ static void json_is_an_object_a_line(void **state)
     assert_int_equal(count("\n"), 9);
     assert_int_equal(count("\"excess\":null"), 8);
     prints("{\"k\":\"3-4\",\"low\":3,\"high\":4,");
-    prints("{\"summary\":true,\"step\":40,\"against_step\":0,\"length\":48,\"context\":0,"
-           "\"documents\":3,\"predictions\":30,");
+    prints("{\"summary\":true,\"step\":40,\"against_step\":0,\"length\":48,\"length_least\":48,"
+           "\"context\":0,\"documents\":3,\"predictions\":30,");
     assert_int_equal(
         run("probe long --documents 2 --predictions 4 --method gradient --json " SMALL, STDOUT), 0);
     prints("\"predictions\":4,");
@@ -89,6 +90,69 @@ static void other_tasks_are_probed_on_their_examples(void **state)
     assert_int_equal(
         run("probe p --length 6 --documents 10 --keep-last 1 --drop-first " SMALL, BOTH), 0);
     prints("10 texts, length 6");
+    assert_int_equal(run("probe p --length 9 --documents 2 " SMALL, BOTH), 0);
+    prints("p was trained up to length 8 (bits)");
+}
+
+/* Lines of copy, whose lengths are those of the file. */
+static void own_data_is_read_once(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        write_file("own.jsonl",
+                   "{\"tokens\": [\"a\", \"b\", \"c\", \"=\", \"a\", \"b\", \"c\", \"$\"]}\n"
+                   "{\"tokens\": [\"b\", \"c\", \"=\", \"b\", \"c\", \"$\"]}\n"
+                   "{\"tokens\": [\"c\", \"b\", \"=\", \"c\", \"b\", \"$\"]}\n"),
+        0);
+    write_file("own.yaml", "task: {name: \"jsonl:own.jsonl\"}\npositions: {ids: plain}\n"
+                           "model: {layers: 1, width: 16, heads: 2}\n"
+                           "train: {steps: 4, batch: 4, length: [6, 8]}\n");
+    assert_int_equal(run("train own.yaml --out own " SMALL, BOTH), 0);
+    assert_int_equal(run("probe own --documents 20 " SMALL, BOTH), 0);
+    prints("17 predictions of 3 texts, length 6 to 8");
+}
+
+/* A text of 8 letters has its predictions at tokens 9 to 17: a point each, and the one of the key. If
+ * they were taken for lengths, all would fall into one. */
+static void a_figure_has_the_positions_of_its_predictions(void **state)
+{
+    (void)state;
+    write_file("copy.yaml", "task: {name: copy}\nmodel: {layers: 1, width: 16, heads: 2}\n"
+                            "train: {steps: 1, batch: 4, length: [3, 8]}\n");
+    assert_int_equal(run("train copy.yaml --out copy " SMALL, BOTH), 0);
+    assert_int_equal(run("probe copy --documents 3 --least 50 --out results/copy " SMALL, BOTH), 0);
+    if (system("command -v gnuplot >/dev/null") != 0) return;
+    read_back("results/copy/position.svg");
+    assert_int_equal(count(" scale("), 9 + 1);
+}
+
+/* k* was looked for up to 1: whatever is above is that, and no k* of 2. */
+static void more_than_most_k_is_called_so(void **state)
+{
+    (void)state;
+    assert_int_equal(run("probe long --against short --documents 4 --least 0.01 --epsilon 0.0001 "
+                         "--most-k 1 --out results/most " SMALL,
+                         BOTH),
+                     0);
+    prints("\nover 1 ");
+    prints(", over 1 at 10, 25, 50, 75 and 90%.");
+    prints("nats where k* is 1 and ");
+    prints("where it is over 1, a difference");
+    assert_int_equal(count("\n2 "), 0);
+    assert_int_equal(count("33+"), 0);
+}
+
+static void a_probe_that_fails_leaves_an_earlier_one(void **state)
+{
+    (void)state;
+    assert_int_equal(run("probe p --documents 2 --out results/kept " SMALL, BOTH), 0);
+    read_back("results/kept/predictions.csv");
+    int before = count("\n");
+    assert_true(before > 1);
+    assert_int_equal(run("probe none --out results/kept " SMALL, BOTH), 2);
+    read_back("results/kept/predictions.csv");
+    assert_int_equal(count("\n"), before);
+    assert_false(there("results/kept/predictions.csv.tmp"));
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -107,6 +171,7 @@ static void what_cannot_be_is_refused(void **state)
         {"p --text corpus.txt", "is not probed on texts"},
         {"long --method best", "take loo or gradient"},
         {"long --epsilon 0", "above 0"},
+        {"long --least 0.1", "take more than epsilon"},
         {"long --length 0", "a number from 1"},
         {"long --length 900", "none has 900 tokens"},
         {"long --out c.yaml", "which is no folder"},
@@ -125,6 +190,10 @@ int main(void)
         cmocka_unit_test(a_run_is_held_against_another),
         cmocka_unit_test(json_is_an_object_a_line),
         cmocka_unit_test(other_tasks_are_probed_on_their_examples),
+        cmocka_unit_test(own_data_is_read_once),
+        cmocka_unit_test(a_figure_has_the_positions_of_its_predictions),
+        cmocka_unit_test(more_than_most_k_is_called_so),
+        cmocka_unit_test(a_probe_that_fails_leaves_an_earlier_one),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, make_runs, remove_home);

@@ -219,19 +219,42 @@ static void write_corpus(void)
     assert_int_equal(fclose(f), 0);
 }
 
-static void train_text(const char *name, const char *length, const char *seed, const char *vocab)
+static void train_text(const char *name, const char *length, const char *seed, const char *vocab,
+                       const char *scaling)
 {
-    const char *sets[] = {"task.name=text",  set("task.text", in_home("a.txt")),
-                          "task.test=0.4",   "positions.ids=plain",
-                          "model.layers=2",  "model.width=32",
-                          "model.heads=2",   "train.steps=60",
-                          "train.lr=5e-3",   "train.warmup=10",
-                          "train.batch=16",  set("train.length", length),
-                          set("seed", seed), set("task.vocab", vocab)};
+    const char *sets[] = {"task.name=text",
+                          set("task.text", in_home("a.txt")),
+                          "task.test=0.4",
+                          "positions.ids=plain",
+                          "model.layers=2",
+                          "model.width=32",
+                          "model.heads=2",
+                          "train.steps=60",
+                          "train.lr=5e-3",
+                          "train.warmup=10",
+                          "train.batch=16",
+                          set("train.length", length),
+                          set("seed", seed),
+                          set("task.vocab", vocab),
+                          set("positions.rope.scaling", scaling),
+                          "positions.rope.length=16"};
     lg_run_options o = {.sets = sets, .set_count = sizeof sets / sizeof *sets, .threads = 1};
     lg_error err = {0};
     int done;
     o.folder = in_home(name);
+    must(lg_run_train(&o, &done, &err), &err);
+}
+
+/* Its words are a, b, c, = and $. */
+static void train_copy(void)
+{
+    const char *sets[] = {"task.name=copy",     "task.alphabet=3", "seed=1",
+                          "model.layers=1",     "model.width=16",  "model.heads=2",
+                          "train.length=[1,4]", "train.steps=2",   "train.batch=4"};
+    lg_run_options o = {.sets = sets, .set_count = sizeof sets / sizeof *sets, .threads = 1};
+    lg_error err = {0};
+    int done;
+    o.folder = in_home("copy");
     must(lg_run_train(&o, &done, &err), &err);
 }
 
@@ -240,8 +263,10 @@ static int prepare(void **state)
     if (make_home(state)) return -1;
     setenv("LENGTHEN_CACHE", in_home("cache"), 1);
     write_corpus();
-    train_text("long", "[64, 64]", "1", "0");
-    train_text("short", "[16, 16]", "2", "0");
+    train_text("long", "[64, 64]", "1", "0", "none");
+    train_text("short", "[16, 16]", "2", "0", "none");
+    train_text("dynamic", "[16, 16]", "2", "0", "dynamic");
+    train_copy();
     return 0;
 }
 
@@ -376,24 +401,130 @@ static void means_are_over_predictions_and_intervals_over_documents(void **state
     assert_true(fabs(s.bin[0].excess.high + s.bin[0].excess.low - 2 * all / count) < 1e-9);
 }
 
+/* What is told of a prediction does not hang on which others are looked at. */
+static void same_as_among_all(const struct told *some, const struct told *all, int k_too)
+{
+    for (int i = 0; i < some->rows; i++) {
+        const lg_probe_row *r = &some->row[i], *found = NULL;
+        for (int j = 0; j < all->rows && !found; j++)
+            if (all->row[j].document == r->document && all->row[j].position == r->position)
+                found = &all->row[j];
+        assert_non_null(found);
+        assert_true(fabs(r->loss - found->loss) < 1e-5);
+        assert_true(fabs(r->loss_0 - found->loss_0) < 1e-5);
+        assert_true(fabs(r->against - found->against) < 1e-5);
+        assert_true(fabs(r->against_short - found->against_short) < 1e-5);
+        if (k_too) assert_int_equal(r->k, found->k);
+    }
+}
+
 static void fewer_predictions_are_spread_evenly(void **state)
+{
+    (void)state;
+    static struct told all, t;
+    lg_run_probe_options o = text_options(&all);
+    lg_probe_summary s;
+    lg_error err = {0};
+    int of[5] = {0};
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    o = text_options(&t);
+    o.predictions = 23;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(s.predictions, 23);
+    for (int i = 0; i < t.rows; i++) of[t.at[i]]++;
+    for (int d = 0; d < 5; d++) assert_in_range(of[d], 4, 5);
+    same_as_among_all(&t, &all, 1);
+    o = text_options(&t);
+    o.predictions = 5;
+    o.method = LG_PROBE_GRADIENT;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(t.rows, 5);
+    same_as_among_all(&t, &all, 0);
+}
+
+/* A document of which nothing is looked at is not read: the page would show it, and the number of
+ * texts be too large. */
+static void no_document_is_read_for_nothing(void **state)
 {
     (void)state;
     static struct told t;
     lg_run_probe_options o = text_options(&t);
     lg_probe_summary s;
     lg_error err = {0};
-    int of[5] = {0};
-    o.predictions = 23;
+    o.predictions = 3;
     must(lg_run_probe(&o, &s, NULL, &err), &err);
-    assert_int_equal(s.predictions, 23);
-    for (int i = 0; i < t.rows; i++) of[t.at[i]]++;
-    for (int d = 0; d < 5; d++) assert_in_range(of[d], 4, 5);
-    o = text_options(&t); /* the same losses as among all of them */
-    o.predictions = 5;
-    o.method = LG_PROBE_GRADIENT;
+    assert_int_equal(s.documents, 3);
+    assert_int_equal(s.predictions, 3);
+    assert_int_equal(t.passages, 3);
+    for (int i = 0; i < 3; i++) assert_int_equal(t.at[i], i);
+}
+
+/* Where k* is looked for up to 2, 3 is no k* but "more than 2", and belongs to the last bin. */
+static void more_than_was_looked_for_is_in_the_last_bin(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    static const int most[] = {1, 2, 4, 10};
+    for (int m = 0; m < 4; m++) {
+        int most_k = most[m], over = 0, in_bins = 0;
+        double excess = 0;
+        o = text_options(&t);
+        o.most_k = most_k;
+        o.least = 0.01;
+        o.epsilon = 1e-4;
+        must(lg_run_probe(&o, &s, NULL, &err), &err);
+        for (int i = 0; i < t.rows; i++) {
+            if (t.row[i].k <= (most_k < 8 ? most_k : 8)) continue;
+            excess += t.row[i].against - t.row[i].against_short;
+            over++;
+        }
+        print_message("%d of %d over %d\n", over, s.dependent, most_k);
+        if (most_k < 8) assert_true(over > 0);
+        for (int i = 0; i < LG_PROBE_BINS; i++) {
+            in_bins += s.bin[i].predictions;
+            if (s.bin[i].low > most_k && s.bin[i].high) assert_int_equal(s.bin[i].predictions, 0);
+        }
+        assert_int_equal(in_bins, s.predictions);
+        assert_int_equal(s.bin[LG_PROBE_BINS - 1].low, most_k + 1);
+        if (most_k < 8) assert_int_equal(s.bin[LG_PROBE_BINS - 1].predictions, over);
+        assert_int_equal(s.many, most_k < 8 ? most_k : 8);
+        assert_int_equal(s.few, most_k < 2 ? 1 : 2);
+        if (over) assert_true(fabs(s.large.value - excess / over) < 1e-9);
+        assert_true(s.k_share[32] == s.k_share[most_k]);
+        if (most_k < 8) assert_true(s.k_share[32] < 1);
+    }
+}
+
+/* Dynamic scaling goes by the tokens of a text that are read, as in eval: all but the last. */
+static void rope_that_stretches_goes_by_what_is_read(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    struct lg__run dynamic = {0};
+    double most = 0;
+    o.folder = in_home("dynamic");
+    o.against = NULL;
+    o.documents = 2;
     must(lg_run_probe(&o, &s, NULL, &err), &err);
-    assert_int_equal(t.rows, 5);
+    must(lg__run_open_folder(&dynamic, o.folder, NULL, &err), &err);
+    for (int by = LENGTH; by <= LENGTH + 1; by++) {
+        must(lg_model_set_length(dynamic.model, by, &err), &err);
+        for (int i = 0; i < t.rows; i++) {
+            double loss = naive_text(dynamic.model, t.token[t.at[i]], 0, t.row[i].position);
+            double off = fabs(t.row[i].loss - loss);
+            if (by == LENGTH) assert_true(off < 1e-5);
+            most = fmax(most, off);
+        }
+    }
+    print_message("by one token more, losses differ by up to %g\n", most);
+    assert_true(most > 1e-4); /* else the length would not matter */
+    lg__run_close(&dynamic);
 }
 
 static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
@@ -472,12 +603,108 @@ static void what_cannot_be_is_refused(void **state)
     o.epsilon = 0;
     refused(&o, "above 0");
     o = text_options(&t);
+    o.least = o.epsilon;
+    refused(&o, "take more than epsilon");
+    o = text_options(&t);
     o.task = "parity";
     refused(&o, "--text, not --task");
-    train_text("wide", "[16, 16]", "3", "300");
+    train_text("wide", "[16, 16]", "3", "300", "none");
     o = text_options(&t);
     o.against = in_home("wide");
     refused(&o, "different tokenizers or vocabularies");
+}
+
+/* ---- Own data ------------------------------------------------------------------------------- */
+
+enum { LINES = 6 };
+
+/* Different examples of copy, lengths 3 to 5, with these three letters in the order of their first
+ * appearance, and IDs at so many levels. */
+static const char *write_lines(const char *name, const char *letters, int levels)
+{
+    static char task[400];
+    snprintf(task, sizeof task, "jsonl:%s", in_home(name));
+    FILE *f = fopen(task + 6, "w");
+    assert_non_null(f);
+    for (int i = 0; i < LINES; i++) {
+        int n = 3 + i % 3;
+        fprintf(f, "{\"tokens\": [");
+        for (int t = 0; t < 2 * n + 1; t++) {
+            int place = t % (n + 1), at = (i + (i < 3 ? 1 : 2) * place) % 3;
+            if (place == n)
+                fputs("\"=\", ", f);
+            else
+                fprintf(f, "\"%c\", ", letters[at]);
+        }
+        fputs("\"$\"], \"ids\": [", f);
+        for (int l = 0; l < levels; l++) {
+            if (levels > 1) fputs(l ? ", [" : "[", f);
+            for (int t = 0; t < 2 * n + 2; t++)
+                fprintf(f, "%s%d", t ? ", " : "", (t + 1) % (n + 1));
+            if (levels > 1) fputs("]", f);
+        }
+        fputs("], \"loss\": [0", f);
+        for (int t = 1; t < 2 * n + 2; t++) fprintf(f, ", %d", t > n);
+        fprintf(f, "], \"length\": %d}\n", n);
+    }
+    assert_int_equal(fclose(f), 0);
+    return task;
+}
+
+/* A model knows words by their numbers, and a scheme as many levels as it was trained with. */
+static void other_words_and_labels_are_refused(void **state)
+{
+    (void)state;
+    lg_run_probe_options o = lg_run_probe_options_default();
+    lg_probe_options one = lg_probe_options_default();
+    lg_probe_result result;
+    lg_error err = {0};
+    o.folder = one.folder = in_home("copy");
+    o.threads = one.threads = 1;
+    for (int i = 0; i < 2; i++) {
+        o.task = one.task =
+            i ? write_lines("levels.jsonl", "abc", 2) : write_lines("order.jsonl", "bac", 1);
+        refused(&o, "another vocabulary");
+        assert_int_equal(lg_probe(&one, &result, &err), LG_ERROR_ARGUMENT);
+        assert_non_null(strstr(err.text, "another vocabulary"));
+    }
+}
+
+static void count_passage(void *context, const lg_probe_passage *p)
+{
+    int *seen = context; /* no two lines have the same length and second letter */
+    seen[3 * p->n + p->tokens[1]]++;
+}
+
+/* The run's setting, alphabet, is none of jsonl's, and must not be passed on. A file of six lines is
+ * six texts, however many are asked for. */
+static void a_line_of_own_data_is_one_text(void **state)
+{
+    (void)state;
+    lg_run_probe_options o = lg_run_probe_options_default();
+    lg_probe_summary s;
+    lg_error err = {0};
+    int seen[60] = {0};
+    o.folder = in_home("copy");
+    o.task = write_lines("good.jsonl", "abc", 1);
+    o.documents = 50;
+    o.threads = 1;
+    o.passage = count_passage;
+    o.of = seen;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(s.documents, LINES);
+    for (int i = 0; i < 60; i++) assert_in_range(seen[i], 0, 1);
+    assert_int_equal(s.length_least, 3);
+    assert_int_equal(s.length, 5);
+    assert_int_equal(s.trained_length, 0); /* in letters, not in units of the file */
+    o.length = 4;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(s.documents, 2);
+    o.task = NULL;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(s.documents, 50);
+    assert_int_equal(s.trained_length, 4);
+    assert_string_equal(s.unit, "letters");
 }
 
 int main(void)
@@ -488,6 +715,11 @@ int main(void)
         cmocka_unit_test(a_short_run_is_held_against_a_long_one),
         cmocka_unit_test(means_are_over_predictions_and_intervals_over_documents),
         cmocka_unit_test(fewer_predictions_are_spread_evenly),
+        cmocka_unit_test(no_document_is_read_for_nothing),
+        cmocka_unit_test(more_than_was_looked_for_is_in_the_last_bin),
+        cmocka_unit_test(rope_that_stretches_goes_by_what_is_read),
+        cmocka_unit_test(other_words_and_labels_are_refused),
+        cmocka_unit_test(a_line_of_own_data_is_one_text),
         cmocka_unit_test(the_store_has_the_bins),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
