@@ -197,7 +197,7 @@ static int read_positions(struct lg__ensemble *p, const struct lg__yaml *n, int 
     p->line_positions = n->line;
     if (n->kind == LG__YAML_SCALAR) {
         e = lg__yaml_choice(n, kinds, &kind, err);
-        p->where = where[kind];
+        p->where = e ? LG__UNIFORM : where[kind];
         p->span = p->k;
         return e;
     }
