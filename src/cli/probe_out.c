@@ -204,7 +204,7 @@ static int draw_kstar(const struct lg_cli_probe_out *o, const lg_probe_summary *
              s->dependent, s->predictions);
     lg_figure f = {.title = o->title,
                    .x_label = "k",
-                   .y_label = "share of predictions with k* up to k",
+                   .y_label = "predictions with k* up to k, %",
                    .curves = &curve,
                    .count = 1,
                    .caption = caption};
