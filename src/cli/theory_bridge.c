@@ -14,8 +14,8 @@
 
 static const char words[] =
     "Reconstructed: ensembles, class and coupling (docs/THEORY.md). Class: mean |h - Y|, geometric "
-    "mean over seeds, 95% interval. Transformer: share of wrong answers over all seeds, 95% Wilson "
-    "interval; none wrong of n is drawn at 1/2n.";
+    "mean over seeds, 95% interval. Transformer: share of wrong answers of all seeds together, "
+    "95% Wilson interval of answers, not of seeds; none wrong of n is drawn at 1/2n.";
 
 enum { MOST_CLASSES = 16, MOST_FIELDS = 32, NAME = 120 };
 
