@@ -422,13 +422,13 @@ int lg_id_head_count(void); /* the heads of source predicted */
 lg_ids_info lg_id_head_info_at(int i);
 
 typedef struct lg_scheme {
-    const char *ids; /* "plain", "random-start", "randomized", "pose", "coupled", "abacus", and
+    const char *ids;  /* "plain", "random-start", "randomized", "pose", "coupled", "abacus", and
                         "coupled+randomized", "coupled+pose" */
-    int levels;      /* coupled: the first so many of the task's levels; 0: all */
-    int max_id;      /* random starts and samples are drawn so that no ID passes this; 0: none
+    int levels;       /* coupled: the first so many of the task's levels; 0: all */
+    int max_id;       /* random starts and samples are drawn so that no ID passes this; 0: none
                         are drawn, every level starts at 1 */
-    int chunks;      /* pose: 2 or more */
-    int target;      /* pose: the length (in IDs) to be ready for */
+    int chunks;       /* pose: 2 or more */
+    int target;       /* pose: the length (in IDs) to be ready for */
     int cut_anywhere; /* pose: 1: of two chunks the first may be longer than half, too */
     int random_start; /* pose: 1: the first chunk is shifted at random, too */
     /* source of the IDs of generated tokens, of each level: NULL or "given": the task's rule;
@@ -542,7 +542,7 @@ const char *lg_corpus_note(const lg_corpus *c); /* why the cache was made again,
 typedef enum { LG_CORPUS_ALL, LG_CORPUS_TRAIN, LG_CORPUS_TEST } lg_corpus_side;
 int64_t lg_corpus_documents(const lg_corpus *c, lg_corpus_side side);
 int64_t lg_corpus_tokens(const lg_corpus *c, lg_corpus_side side);
-int64_t lg_corpus_bytes(const lg_corpus *c); /* of text, of all documents */
+int64_t lg_corpus_bytes(const lg_corpus *c);     /* of text, of all documents */
 uint64_t lg_corpus_checksum(const lg_corpus *c); /* of the documents' texts, in their order */
 /* The number, among all documents, of the i-th of a side; -1: there is none. */
 int64_t lg_corpus_document(const lg_corpus *c, lg_corpus_side side, int64_t i);

@@ -705,7 +705,7 @@ typedef struct lg_bench_row {
     double tokens_per_s; /* step, task, text */
     double predictions_per_s; /* probe */
     double step_ms;           /* step */
-    double peak; /* step, probe: GFLOPS of the best library, the larger of before and after */
+    double peak;       /* step, probe: GFLOPS of the best library, the larger of before and after */
     double peak_share; /* gflops / peak */
     double peak_drift; /* how far the peaks before and after differ, 0.1 is 10% */
     /* step: PyTorch's tokens/s, 0 if not measured: without any setting; with the kernels of

@@ -182,8 +182,8 @@ static const lg_text_row *loss_of(const struct side *s, const lg_text_row *like)
 {
     for (int i = 0; i < s->losses.count; i++) {
         const lg_text_row *r = &s->losses.rows[i];
-        if (r->context == r->trained_length && r->length == like->length && r->low == like->low && r->high == like->high &&
-            strcmp(r->texts, like->texts) == 0)
+        if (r->context == r->trained_length && r->length == like->length && r->low == like->low &&
+            r->high == like->high && strcmp(r->texts, like->texts) == 0)
             return r;
     }
     return NULL;

@@ -140,8 +140,7 @@ static int watch(void *context, const lg_run_step *s)
     return !lg_cli_interrupted;
 }
 
-/* A cell of an evaluation on the way. */
-/* Of a length, its last positions. */
+/* The losses of an evaluation on the way: of a length, its last positions. */
 static void show_loss(void *context, const lg_text_row *r)
 {
     struct training *t = context;
@@ -154,6 +153,7 @@ static void show_loss(void *context, const lg_text_row *r)
                 r->high, r->excess.value);
 }
 
+/* A cell of an evaluation on the way. */
 static void show_cell(void *context, const lg_run_cell *c)
 {
     struct training *t = context;

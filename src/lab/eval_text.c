@@ -35,8 +35,8 @@ struct measuring {
     const lg_text_eval_options *o;
     struct lg__run *run;
     lg_error *warning; /* or NULL */
-    lg_store *store; /* or NULL */
-    int64_t number;  /* of the run in it */
+    lg_store *store;   /* or NULL */
+    int64_t number;    /* of the run in it */
     struct lg__held held;
     lg_evaluator *evaluator;
     lg_batch batch;
@@ -279,7 +279,8 @@ static int measure(struct measuring *m, lg_error *err)
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s: of %lld held-out documents none has %d tokens and one more; take shorter "
                     "--lengths, longer texts (--text), or a larger share task.test",
-                    m->o->folder, (long long)lg_corpus_documents(m->held.corpus, m->held.side), lengths[0]);
+                    m->o->folder, (long long)lg_corpus_documents(m->held.corpus, m->held.side),
+                    lengths[0]);
 }
 
 int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,

@@ -361,9 +361,9 @@ int lg__experiment_check_form(const struct lg__experiment *x, int text, lg_error
         if (!e && !text && fabs(c->by) > 1)
             e = lg__yaml_fail(c->at, err, "%g is no share of answers; take a number from -1 to 1",
                               c->by);
-        if (!e && c->has_chance && fabs(c->chance) > 1)
-            e = lg__yaml_fail(c->at, err, "chance is %g; it must be a share of answers, from 0 to 1",
-                              c->chance);
+        if (!e && c->has_chance && !(c->chance >= 0 && c->chance <= 1))
+            e = lg__yaml_fail(
+                c->at, err, "chance is %g; it must be a share of answers, from 0 to 1", c->chance);
         if (!e && text && c->kind == LG__CHECK_MONOTONE)
             e = lg__yaml_fail(c->at, err,
                               "monotone is of answers, and runs of the task text have losses; take "

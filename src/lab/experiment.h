@@ -30,8 +30,8 @@ struct lg__experiment_check {
     enum lg__check_kind kind;
     const struct lg__yaml *at;
     lg__where cells, other; /* of more and less: other is of than */
-    double
-        by; /* of these: by how much at least; of least and most: the value; of certified: the share */
+    /* Of these: by how much at least; of least and most: the value; of certified: the share. */
+    double by;
     int has_by, has_chance;
     int by_length; /* monotone: in length, else in sparsity */
     double chance; /* monotone: what guessing gives */

@@ -229,11 +229,12 @@ static int check_texts(const struct lg__study *s, int run, const json_t *entry, 
         if (!as)
             e = no_memory(err);
         else if (strcmp(as, task) == 0)
-            e = lg__fail(err, LG_ERROR_ARGUMENT,
-                         "%s: the run %.100s was made of other texts or another tokenizer (%s) than "
-                         "the rows of %.100s (%s); get the same texts, or take the rows away and "
-                         "make all again",
-                         s->o->name, s->plan.runs[run].name, mine, s->plan.runs[i].name, its);
+            e = lg__fail(
+                err, LG_ERROR_ARGUMENT,
+                "%s: the run %.100s was made of other texts or another tokenizer (%s) than "
+                "the rows of %.100s (%s); get the same texts, or take the rows away and "
+                "make all again",
+                s->o->name, s->plan.runs[run].name, mine, s->plan.runs[i].name, its);
         free(as);
     }
     free(task);

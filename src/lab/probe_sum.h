@@ -7,9 +7,9 @@
 
 /* Starts from {0}. */
 struct lg__probe_sum {
-    struct lg__block seen;  /* struct seen [count] */
-    struct lg__block share; /* double [4, documents]: of a group, by document: sum,
- number, error, whether there are any */
+    struct lg__block seen; /* struct seen [count] */
+    /* double [4, documents]: of a group, by document: sum, number, error, whether there are any. */
+    struct lg__block share;
     int count, documents;
 };
 

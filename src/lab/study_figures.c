@@ -122,8 +122,7 @@ static void draw_lines(struct drawing *d)
 /* a stands for more than b: by its length as `sign` says or, of the same length, by its tokens. */
 static int goes_before(const struct lg__cell *a, const struct lg__cell *b, int sign)
 {
-    return a->length == b->length ? a->tokens > b->tokens
-                                  : sign * a->length > sign * b->length;
+    return a->length == b->length ? a->tokens > b->tokens : sign * a->length > sign * b->length;
 }
 
 /* How many tokens examples of a length have, by the shortest and the longest that are shown; where

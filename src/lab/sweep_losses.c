@@ -18,8 +18,8 @@ struct row {
 /* The rows of one variant. */
 struct group {
     struct lg__block block;
-    int count, failed; /* failed: no memory */
-    int run;           /* whose rows are read now */
+    int count, failed;        /* failed: no memory */
+    int run;                  /* whose rows are read now */
     struct lg__config config; /* its config */
     struct lg__sweep_found found;
     lg_text_row *rows; /* room for one a run, as the next two */

@@ -350,9 +350,10 @@ static int rule_labels(struct lg_task *t, struct lg__ensemble *p, struct lg__tex
     int rule = 0, e = lg__yaml_choice(label, rules, &rule, err);
     if (e) return e;
     if (rule == MAJORITY && p->first.n)
-        return lg__yaml_fail(label, err,
-                             "label is majority, but the first planted word is not one of the "
-                             "rest; take parity, lookup or count, or write the label of each tuple");
+        return lg__yaml_fail(
+            label, err,
+            "label is majority, but the first planted word is not one of the "
+            "rest; take parity, lookup or count, or write the label of each tuple");
     if (p->joint)
         return lg__yaml_fail(label, err,
                              "label is the rule %s, but planted is joint; write the label of each "

@@ -31,7 +31,7 @@ struct lg__ensemble {
     struct lg__choice draw;       /* of a planted word or, if joint, of a whole tuple */
     struct lg__choice first;      /* of the first planted word; n is 0: it is one of draw */
     int joint;
-    int32_t *word;  /* [draw] or, if joint, [draw][k]: tokens */
+    int32_t *word;       /* [draw] or, if joint, [draw][k]: tokens */
     int32_t *first_word; /* [first]: tokens */
     int32_t *label; /* [tuple]: token; a tuple's number is that of the draw or, if not joint, has
                        its words' numbers as digits */

@@ -112,14 +112,15 @@ static void a_bridge_draws_both(void **state)
     assert_true(there("both.svg"));
     assert_int_equal(theory("bridge evals.csv --length 200 --where task.k=3 --json"), 0);
     assert_int_equal(count("transformer"), 1);
-    assert_int_equal(
-        write_file("scores.csv", "method,train,length,samples,exact,mode,seed,trained_length\n"
-                                 "local,model.scores=softmax;task.k=1,200,100,0.5,generated,1,20\n"
-                                 "local,model.scores=ssmax;task.k=1,200,100,0.9,generated,1,20\n"
-                                 "local,model.scores=ssmax;task.k=10,200,100,0.8,generated,1,20\n"),
-        0);
+    assert_int_equal(write_file("scores.csv",
+                                "method,train,length,samples,exact,mode,seed,trained_length\n"
+                                "local,model.scores=softmax;task.k=1,200,100,0.5,generated,1,20\n"
+                                "local,model.scores=ssmax;task.k=1,200,100,0.9,generated,1,20\n"
+                                "local,model.scores=ssmax;task.k=10,200,100,0.8,generated,1,20\n"),
+                     0);
     assert_int_equal(theory("bridge scores.csv --length 200 --json"), 0);
-    prints("{\"model\":\"transformer: local, model.scores=softmax\",\"k\":1,\"length\":200,\"error\":0.5,");
+    prints("{\"model\":\"transformer: local, "
+           "model.scores=softmax\",\"k\":1,\"length\":200,\"error\":0.5,");
     assert_int_equal(count("transformer"), 3);
     assert_int_equal(theory("bridge scores.csv --length 200 --where task.k=1 --json"), 0);
     assert_int_equal(count("transformer"), 2); /* not k = 10 */

@@ -16,7 +16,8 @@
 
 static inline void same_scheme(const lg_scheme *a, const lg_scheme *b)
 {
-    SAME(ids), SAME(levels), SAME(max_id), SAME(chunks), SAME(target), SAME(cut_anywhere), SAME(random_start), SAME(source), SAME(reach);
+    SAME(ids), SAME(levels), SAME(max_id), SAME(chunks), SAME(target), SAME(cut_anywhere),
+        SAME(random_start), SAME(source), SAME(reach);
 }
 
 static inline void same_model(const lg_model_config *a, const lg_model_config *b)

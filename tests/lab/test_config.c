@@ -102,8 +102,8 @@ static void defaults_are_the_librarys(void **state)
         assert_string_equal(c.scheme.ids, s.ids);
         assert_int_equal(c.scheme.chunks, s.chunks);
         assert_int_equal(c.scheme.reach, s.reach);
-        assert_int_equal(c.scheme.levels | c.scheme.max_id | c.scheme.target | c.scheme.random_start |
-                             c.scheme.cut_anywhere,
+        assert_int_equal(c.scheme.levels | c.scheme.max_id | c.scheme.target |
+                             c.scheme.random_start | c.scheme.cut_anywhere,
                          0);
         for (int l = 0; l < LG_LEVELS; l++) assert_string_equal(c.scheme.source[l], "given");
         assert_int_equal(c.batch, 64);
@@ -198,7 +198,7 @@ GET(get_keep, c->keep)
 GET(get_stop, c->stop_at)
 GET(get_certify, c->certify_every)
 GET(get_feedback, c->certify_feedback)
-GET(get_from, c->from && strcmp(c->from, "runs/other") == 0)
+GET(get_from, c->from &&strcmp(c->from, "runs/other") == 0)
 GET(get_lengths, c->eval_lengths.count * 100 + c->eval_lengths.at[1])
 GET(get_sparsities, c->eval_sparsities.count * 100 + c->eval_sparsities.at[0])
 GET(get_samples, c->eval_samples)

@@ -185,7 +185,8 @@ static void wrong_scales_and_experiments_are_refused(void **state)
          "tokens"},
         {CONFIG VARY EXPERIMENT "  figures: [{file: a.svg, title: a}, {file: a.svg, title: b}]\n",
          NULL, "two figures", "another name"},
-        {CONFIG VARY EXPERIMENT "  checks: [{lesser: {}}]\n", NULL, "wrong.yaml:15: ", "a check is"},
+        {CONFIG VARY EXPERIMENT "  checks: [{lesser: {}}]\n", NULL,
+         "wrong.yaml:15: ", "a check is"},
         {CONFIG VARY EXPERIMENT "  checks: [{more: {}}]\n", NULL, "\"than\" is missing", ""},
         {CONFIG VARY EXPERIMENT "  checks: [{more: {}, than: {}, be: 1}]\n", NULL, "\"by\"", ""},
         {CONFIG VARY EXPERIMENT "  checks: [{least: {}}]\n", NULL, "Add \"is\"", ""},
@@ -194,8 +195,8 @@ static void wrong_scales_and_experiments_are_refused(void **state)
         {CONFIG VARY EXPERIMENT "  certify: yes\n", NULL, "wrong.yaml:15: ", "yes"},
         {CONFIG VARY EXPERIMENT "  checks: [{certified: {}, is: 1}]\n", NULL,
          "wrong.yaml:15: nothing is certified", "certify: 1000"},
-        {CONFIG VARY EXPERIMENT "  certify: 5\n  checks: [{certified: {}}]\n", NULL,
-         "which share", "Add \"is\""},
+        {CONFIG VARY EXPERIMENT "  certify: 5\n  checks: [{certified: {}}]\n", NULL, "which share",
+         "Add \"is\""},
         {CONFIG VARY EXPERIMENT "  certify: 5\n  checks: [{certified: {length: 3}, is: 1}]\n", NULL,
          "length is of cells", "take it out"},
         {CONFIG "vary: {mode: {a: {}}}\n" EXPERIMENT, NULL, "\"mode\"", "another name"},
@@ -498,9 +499,10 @@ static void certificates_are_kept(void **state)
     free(after);
     free(rows);
     free(table);
-    write_file("experiments/full.yaml",
-               "# Is it? Expected: no.\nexperiment: {words: documented, budget: 1, certify: 5}\n" CONFIG
-                   VARY);
+    write_file(
+        "experiments/full.yaml",
+        "# Is it? Expected: no.\nexperiment: {words: documented, budget: 1, certify: 5}\n" CONFIG
+            VARY);
     o.name = "full";
     assert_int_equal(lg_reproduce(&o, &r, &err), LG_ERROR_ARGUMENT);
     says(err.text, "the span is full");

@@ -421,9 +421,8 @@ static void rules_label_as_they_say(void **state)
 static void a_first_word_marks_words_of_the_background(void **state)
 {
     (void)state;
-    static const char *const labels[] = {
-        "parity", "lookup", "count",
-        "{P a: 00, P b: 01, P c: 02, Q a: 10, Q b: 11, Q c: 12}"};
+    static const char *const labels[] = {"parity", "lookup", "count",
+                                         "{P a: 00, P b: 01, P c: 02, Q a: 10, Q b: 11, Q c: 12}"};
     for (int rule = 0; rule < 4; rule++) {
         char table[300], want[8];
         int k = rule == 3 ? 2 : 3, seen[2][3] = {{0}};
