@@ -547,6 +547,7 @@ typedef struct lg_sweep_run {
     int64_t seed, step, steps;
     const char *state; /* "waiting", "training", "evaluating", "done", "failed" */
     const char *error; /* why it failed, or "" */
+    const char *texts; /* of a run of texts: checksums of tokenizer and texts; else "" */
 } lg_sweep_run;
 /* Told of every run before the first begins, then whenever one begins, moves on or ends, and a few
  * times a second in any case. Returns 0 to stop: every run then saves a checkpoint; the same call

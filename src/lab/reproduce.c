@@ -175,6 +175,8 @@ static int watch(void *context, const lg_sweep_run *r)
     struct making *m = context;
     const lg_reproduce_options *o = m->s->o;
     int run = find_run(m->s, r->name);
+    if (!m->e && !m->s->runs[run].done && *r->texts)
+        m->e = lg__journal_check_texts(m->s, run, r->texts, m->err);
     if (strcmp(r->state, "done") == 0 && !m->e && !m->s->runs[run].done)
         m->e = take(m->s, run, m->err);
     int more = o->watch ? o->watch(o->context, r) : 1;

@@ -356,6 +356,7 @@ static void tell(struct sweep *s, int run)
                       .step = t->step,
                       .steps = t->steps,
                       .state = state_names[t->state],
+                      .texts = s->variants[item->group].texts,
                       .error = t->error ? t->error : ""};
     if (!s->watch || s->watch(s->context, &r) || s->stopping) return;
     s->stopping = 1;

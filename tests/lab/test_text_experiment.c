@@ -378,7 +378,7 @@ static void a_sweep_has_its_losses(void **state)
     assert_true(l.much == much);
 }
 
-/* Rows of other texts are not put beside those that are there. */
+/* Rows of other texts are not put beside those that are there, and no run is trained to find that out. */
 static void other_texts_are_refused(void **state)
 {
     (void)state;
@@ -396,8 +396,10 @@ static void other_texts_are_refused(void **state)
     assert_int_equal(fclose(f), 0);
     o.only = "method=little,seed=2";
     assert_int_not_equal(lg_reproduce(&o, &r, &err), 0);
-    says(err.text, "own/changed: the run method=little,seed=2 was made of other texts");
+    says(err.text, "own/changed: the run method=little,seed=2 is of other texts");
     says(err.text, "take the rows away");
+    assert_int_not_equal(access(in_home("runs/own/changed/method=little,seed=2"), F_OK), 0);
+    assert_int_equal(access(in_home("runs/own/changed/method=little,seed=1"), F_OK), 0);
     char *after = read_file("results/own/changed/losses.csv");
     assert_string_equal(rows, after);
     write_file("a.txt", text);
