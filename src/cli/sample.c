@@ -33,6 +33,8 @@ const char lg_cmd_sample_help[] =
     "  --train                  IDs as drawn in training (as in evaluation: from 1)\n"
     "  --max-id N               --train: the largest ID that is drawn\n"
     "  --target N, --chunks N   pose: the length in IDs to be ready for, and in how many pieces\n"
+    "  --cut-anywhere           pose: the first of two pieces may be longer than half\n"
+    "  --random-start           pose: the first piece is shifted, too\n"
     "  --source HEAD[,HEAD..]   absolute, delta or pointer: adds a row with the ID that this\n"
     "                           head has to predict; one for all levels, or one each\n"
     "                           (given: none)\n"
@@ -109,6 +111,8 @@ enum {
     MAX_ID,
     TARGET,
     CHUNKS,
+    CUT_ANYWHERE,
+    RANDOM_START,
     REACH,
     SOURCE,
     TRAIN,
@@ -135,6 +139,8 @@ static int read_option(int option, struct options *o, struct lg_cli_sampler *s)
     case MAX_ID: return read_int("max-id", optarg, 1, &s->scheme.max_id);
     case TARGET: return read_int("target", optarg, 1, &s->scheme.target);
     case CHUNKS: return read_int("chunks", optarg, 2, &s->scheme.chunks);
+    case CUT_ANYWHERE: s->scheme.cut_anywhere = 1; return 0;
+    case RANDOM_START: s->scheme.random_start = 1; return 0;
     case REACH: return read_int("reach", optarg, 1, &s->scheme.reach);
     case SOURCE: o->sources = optarg; return 0;
     case TRAIN: s->train = 1; return 0;
@@ -155,6 +161,8 @@ static int read_options(int argc, char **argv, struct options *o, struct lg_cli_
         {"max-id", required_argument, NULL, MAX_ID},
         {"target", required_argument, NULL, TARGET},
         {"chunks", required_argument, NULL, CHUNKS},
+        {"cut-anywhere", no_argument, NULL, CUT_ANYWHERE},
+        {"random-start", no_argument, NULL, RANDOM_START},
         {"reach", required_argument, NULL, REACH},
         {"source", required_argument, NULL, SOURCE},
         {"train", no_argument, NULL, TRAIN},

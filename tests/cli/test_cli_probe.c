@@ -68,6 +68,11 @@ static void a_run_is_held_against_another(void **state)
     assert_true(there("results/probe/kstar.svg"));
     assert_true(there("results/probe/position.svg"));
     assert_true(there("results/probe/excess.svg"));
+    /* The figure of another run's excess does not stay beside predictions that have none. */
+    assert_int_equal(
+        run("probe long --documents 2 --predictions 4 --out results/probe " SMALL, BOTH), 0);
+    assert_true(there("results/probe/kstar.svg"));
+    assert_false(there("results/probe/excess.svg"));
 }
 
 static void json_is_an_object_a_line(void **state)

@@ -320,6 +320,40 @@ static void same_seed_same_examples(void **state)
     assert_string_not_equal(first, out);
 }
 
+/* The first ID is 0 unless the start is drawn; a first piece of more than half is there only with the cut
+ * anywhere. Of 20 tokens, whose IDs go on by 1 inside a piece. */
+static int longest_first_piece(const char *options, int *first)
+{
+    int longest = 0;
+    *first = 0;
+    assert_int_equal(run(STDOUT,
+                         "sample sparse-parity --length 10 --count 200 --json --ids pose --train "
+                         "--target 500 %s",
+                         options),
+                     0);
+    for (const char *at = out; (at = strstr(at, "\"ids\":[[")); at++) {
+        char *end;
+        long id = strtol(at + strlen("\"ids\":[["), &end, 10), next;
+        int n = 1;
+        if (id > *first) *first = (int)id;
+        for (; *end == ',' && (next = strtol(end + 1, &end, 10)) == id + 1; n++) id = next;
+        if (n > longest) longest = n;
+    }
+    return longest;
+}
+
+static void sample_draws_pose(void **state)
+{
+    (void)state;
+    int first, half = longest_first_piece("", &first);
+    assert_true(half <= 12);
+    assert_int_equal(first, 0);
+    assert_true(longest_first_piece("--cut-anywhere", &first) > 15);
+    assert_int_equal(first, 0);
+    assert_true(longest_first_piece("--random-start", &first) <= 12);
+    assert_true(first > 100);
+}
+
 /* What `sample --json` prints is data that jsonl: reads. */
 static void json_is_data(void **state)
 {
@@ -538,13 +572,13 @@ static void bench_measures_tasks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sample_aligns),        cmocka_unit_test(sample_shows_every_task),
-        cmocka_unit_test(sample_folds),         cmocka_unit_test(colour_is_for_terminals),
-        cmocka_unit_test(sample_shows_ids),     cmocka_unit_test(same_seed_same_examples),
-        cmocka_unit_test(json_is_data),         cmocka_unit_test(sample_refuses),
-        cmocka_unit_test(lost_output_ends_it),  cmocka_unit_test(tasks_lists_all),
-        cmocka_unit_test(positions_lists_all),  cmocka_unit_test(pages_are_fresh),
-        cmocka_unit_test(bench_measures_tasks),
+        cmocka_unit_test(sample_aligns),     cmocka_unit_test(sample_shows_every_task),
+        cmocka_unit_test(sample_folds),      cmocka_unit_test(colour_is_for_terminals),
+        cmocka_unit_test(sample_shows_ids),  cmocka_unit_test(same_seed_same_examples),
+        cmocka_unit_test(json_is_data),      cmocka_unit_test(sample_refuses),
+        cmocka_unit_test(sample_draws_pose), cmocka_unit_test(lost_output_ends_it),
+        cmocka_unit_test(tasks_lists_all),   cmocka_unit_test(positions_lists_all),
+        cmocka_unit_test(pages_are_fresh),   cmocka_unit_test(bench_measures_tasks),
     };
     unsetenv("COLUMNS");
     return cmocka_run_group_tests(tests, NULL, NULL);
