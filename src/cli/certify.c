@@ -109,8 +109,8 @@ static int read_options(struct request *q, int argc, char **argv)
         case 'm':
             q->o.most = strtod(optarg, &end);
             if (end == optarg || *end || !(q->o.most >= 1 && q->o.most <= 1e9))
-                return lg_cli_wrong("certify", "--most-contexts is \"%s\"; take a number from 1 to 1e9",
-                                    optarg);
+                return lg_cli_wrong(
+                    "certify", "--most-contexts is \"%s\"; take a number from 1 to 1e9", optarg);
             break;
         case 't':
             q->o.threads = (int)strtol(optarg, &end, 10);

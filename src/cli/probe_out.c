@@ -421,7 +421,8 @@ int lg_cli_probe_out_finish(struct lg_cli_probe_out *o, const lg_probe_summary *
         return LG_EXIT_FAILED;
     }
     code = write_page(o, s);
-    if (!path_of(o, "excess.svg", path)) remove(path); /* of an earlier probe; it may have none now */
+    if (!path_of(o, "excess.svg", path))
+        remove(path); /* of an earlier probe; it may have none now */
     if (!code) code = path_of(o, "kstar.svg", path);
     if (!code && lg_figure_check(path, &err)) {
         fprintf(stderr, "lengthen probe: there are no figures: %s\n", err.text);

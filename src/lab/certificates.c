@@ -139,8 +139,8 @@ static void put_row(FILE *f, const struct lg__study *s, int run, const json_t *c
     lg__results_put_text(f, s->runs[run].method);
     fputc(',', f);
     lg__results_put_text(f, s->runs[run].train);
-    fprintf(f, ",%lld,%s,%.0f,%.0f,", (long long)s->runs[run].seed,
-            is_certified(c) ? "yes" : "no", number(c, "contexts"), number(c, "wrong"));
+    fprintf(f, ",%lld,%s,%.0f,%.0f,", (long long)s->runs[run].seed, is_certified(c) ? "yes" : "no",
+            number(c, "contexts"), number(c, "wrong"));
     if (is_certified(c)) fprintf(f, "%.4f", number(c, "min_margin"));
     fprintf(f, ",%.0f,%.1f,%d,%d,", number(c, "step"), number(c, "seconds"), tried(c),
             tried_wrong(c));

@@ -201,10 +201,10 @@ char *lg_certificate_json(const lg_certificate *c)
     char build[200];
     snprintf(build, sizeof build, "%s, %s", lg_commit(), lg_compiler());
     json_t *margin = c->wrong < c->contexts ? json_real(c->min_margin) : json_null();
-    json_t *all = json_pack("{s:b, s:I, s:I, s:o, s:I, s:s, s:s}", "certified", c->certified,
-                            "contexts", (json_int_t)c->contexts, "wrong", (json_int_t)c->wrong,
-                            "min_margin", margin, "step", (json_int_t)c->step, "isa", lg_isa(),
-                            "build", build);
+    json_t *all =
+        json_pack("{s:b, s:I, s:I, s:o, s:I, s:s, s:s}", "certified", c->certified, "contexts",
+                  (json_int_t)c->contexts, "wrong", (json_int_t)c->wrong, "min_margin", margin,
+                  "step", (json_int_t)c->step, "isa", lg_isa(), "build", build);
     const lg_confirmed *t = &c->confirmed;
     int whole = all != NULL;
     if (!c->certified)

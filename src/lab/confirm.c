@@ -90,8 +90,8 @@ int lg__confirm(struct lg__contexts *set, const struct lg__run *r, int n, lg_con
 {
     struct confirming *w = lg__alloc(sizeof *w);
     int32_t *input = lg__alloc((size_t)n * sizeof *input);
-    int e = w && input ? 0
-                       : lg__fail(err, LG_ERROR_MEMORY, "no memory to confirm; end other programs");
+    int e =
+        w && input ? 0 : lg__fail(err, LG_ERROR_MEMORY, "no memory to confirm; end other programs");
     *c = (lg_confirmed){.random = n, .columns = n, .longest = LONGEST * n};
     if (!e) *w = (struct confirming){.run = r, .columns = &set->columns, .input = input, .n = n};
     tell(set, 0);

@@ -5,7 +5,7 @@
 
 #include "lab/contexts.h"
 
-enum { LG__FEEDBACK_MOST = 200 }; /* inputs that are fed back at a time */
+enum { LG__FEEDBACK_MOST = 200 };                         /* inputs that are fed back at a time */
 enum { LG__FEEDBACK_TEXT = 12 * LG__FEEDBACK_MOST + 64 }; /* letters that they take in a note */
 
 struct lg__feedback {
@@ -13,7 +13,7 @@ struct lg__feedback {
     lg_evaluator *evaluator;
     lg_batch batch;
     int input[LG__FEEDBACK_MOST], count; /* contexts whose inputs are fed back */
-    int *list;              /* [set.count] wrong contexts */
+    int *list;                           /* [set.count] wrong contexts */
     int64_t wrong, outside; /* at the last look; those whose shortest input is of other lengths than
                                those of training */
     double margin;

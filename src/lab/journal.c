@@ -227,12 +227,11 @@ int lg__journal_check_texts(const struct lg__study *s, int run, const char *sum,
         if (!as)
             e = no_memory(err);
         else if (strcmp(as, task) == 0)
-            e = lg__fail(
-                err, LG_ERROR_ARGUMENT,
-                "%s: the run %.100s is of other texts or another tokenizer (%s) than "
-                "the rows of %.100s (%s); get the same texts, or take the rows away and "
-                "make all again",
-                s->o->name, s->plan.runs[run].name, sum, s->plan.runs[i].name, its);
+            e = lg__fail(err, LG_ERROR_ARGUMENT,
+                         "%s: the run %.100s is of other texts or another tokenizer (%s) than "
+                         "the rows of %.100s (%s); get the same texts, or take the rows away and "
+                         "make all again",
+                         s->o->name, s->plan.runs[run].name, sum, s->plan.runs[i].name, its);
         free(as);
     }
     free(task);

@@ -99,8 +99,9 @@ static void a_check_that_does_not_hold(void **state)
                  "' reproduce second --scale smoke --out out --results new");
     prints("is a run of another config");
     assert_int_equal(count("Stopped"), 0);
-    ends_with(3, "--version && sed -i 's/steps: 6/steps: 5/' experiments/second.yaml && '" LG_PROGRAM
-                 "' reproduce second --scale smoke --out out");
+    ends_with(3,
+              "--version && sed -i 's/steps: 6/steps: 5/' experiments/second.yaml && '" LG_PROGRAM
+              "' reproduce second --scale smoke --out out");
     /* one of its runs alone, elsewhere: the same rows */
     run("2>&1", "reproduce second --scale smoke --only method=coupled,seed=1 --out again");
     prints("1 of 2 runs done");

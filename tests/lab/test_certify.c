@@ -234,7 +234,8 @@ static void a_hidden_state_is_refused(void **state)
 {
     (void)state;
     char table[300];
-    snprintf(table, sizeof table, "task.table=%s/experiments/machines/every-third.yaml", LG_SOURCE_DIR);
+    snprintf(table, sizeof table, "task.table=%s/experiments/machines/every-third.yaml",
+             LG_SOURCE_DIR);
     for (int emit = 0; emit < 2; emit++) {
         const char *sets[] = {"task.name=machine", table, "positions.window=[[-1, 1], [-3, 3]]",
                               emit ? "task.emit=state" : "task.emit=output"};
@@ -396,23 +397,23 @@ static void train_add(const char *name, const char *base, const char *steps, int
                       struct watched *w)
 {
     const char *const sets[] = {"task.name=addition",
-                                       base,
-                                       "positions.ids=coupled",
-                                       "positions.source=delta",
-                                       "positions.span=window",
-                                       "positions.encoding=relative",
-                                       "positions.window=[0, 1]",
-                                       "model.width=32",
-                                       "model.sink=yes",
-                                       "model.layers=1",
-                                       "model.parallel=no",
-                                       "train.lr=4e-3",
-                                       "train.warmup=20",
-                                       "train.length=[1, 3]",
-                                       steps,
-                                       "train.certify.every=20",
-                                       "train.certify.feedback=yes",
-                                       "train.batch=16"};
+                                base,
+                                "positions.ids=coupled",
+                                "positions.source=delta",
+                                "positions.span=window",
+                                "positions.encoding=relative",
+                                "positions.window=[0, 1]",
+                                "model.width=32",
+                                "model.sink=yes",
+                                "model.layers=1",
+                                "model.parallel=no",
+                                "train.lr=4e-3",
+                                "train.warmup=20",
+                                "train.length=[1, 3]",
+                                steps,
+                                "train.certify.every=20",
+                                "train.certify.feedback=yes",
+                                "train.batch=16"};
     lg_run_options o = {.sets = sets,
                         .set_count = sizeof sets / sizeof *sets,
                         .folder = in_home(name),
