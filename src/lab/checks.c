@@ -32,11 +32,12 @@ struct looking {
     double value;
 };
 
-/* ---- Means --------------------------------------------------------------------------------- */
+/* ---- Means and ends -------------------------------------------------------------------------- */
 
 struct mean {
     int cells;
-    double mean, least, most;
+    double mean;        /* of the medians */
+    double least, most; /* of all seeds */
 };
 
 static struct mean mean_of(const struct looking *k, lg__where where)
@@ -46,8 +47,8 @@ static struct mean mean_of(const struct looking *k, lg__where where)
         if (!lg__where_fits(k->s, where, &k->cells[i])) continue;
         m.cells++;
         m.mean += k->cells[i].median;
-        m.least = fmin(m.least, k->cells[i].median);
-        m.most = fmax(m.most, k->cells[i].median);
+        m.least = fmin(m.least, k->cells[i].least);
+        m.most = fmax(m.most, k->cells[i].most);
     }
     if (m.cells) m.mean /= m.cells;
     return m;
@@ -70,16 +71,16 @@ static void check_more(struct looking *k, const struct lg__experiment_check *c)
                 plural(a.cells), b.mean, b.cells, plural(b.cells), k->value);
 }
 
-/* Also of most. */
+/* Also of most. Of every cell and seed: a mean would hide the one that fails. */
 static void check_least(struct looking *k, const struct lg__experiment_check *c)
 {
     struct mean a = mean_of(k, c->cells);
     int most = c->kind == LG__CHECK_MOST;
-    k->value = a.mean;
-    k->holds = !a.cells ? -1 : most ? a.mean <= c->by + ROUNDING : a.mean >= c->by - ROUNDING;
+    k->value = a.cells ? (most ? a.most : a.least) : 0;
+    k->holds = !a.cells ? -1 : most ? a.most <= c->by + ROUNDING : a.least >= c->by - ROUNDING;
     if (a.cells)
-        fprintf(k->numbers, "%.3f (%d cell%s, the %s %.3f)", a.mean, a.cells, plural(a.cells),
-                most ? "most" : "least", most ? a.most : a.least);
+        fprintf(k->numbers, "%.3f at %s in %d cell%s, each seed counted; on average %.3f", k->value,
+                most ? "most" : "least", a.cells, plural(a.cells), a.mean);
     else
         fputs("no cells", k->numbers);
 }

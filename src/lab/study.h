@@ -117,7 +117,8 @@ struct lg__cell {
     int length, sparsity, predicted, mode;
     int from, to; /* of texts: the positions */
     int seeds;
-    double tokens, median, lower, upper; /* of the values: the median and the quartiles */
+    double tokens, median, lower, upper; /* of the values: the median and the quartiles, */
+    double least, most;                  /* and the ends */
     /* Of answers, all seeds together, with their 95% interval; of texts the first seed's interval. */
     double right, samples, low, high;
 };

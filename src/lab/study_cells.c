@@ -61,6 +61,8 @@ static struct lg__cell cell_of(const struct sorted *rows, int n, int text, doubl
         c.samples += r->samples;
     }
     qsort(values, (size_t)n, sizeof *values, by_number);
+    c.least = values[0];
+    c.most = values[n - 1];
     c.lower = lg__quantile(values, n, 0.25);
     c.median = lg__quantile(values, n, 0.5);
     c.upper = lg__quantile(values, n, 0.75);

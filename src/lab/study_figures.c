@@ -125,15 +125,23 @@ static int goes_before(const struct lg__cell *a, const struct lg__cell *b, int s
     return a->length == b->length ? a->tokens > b->tokens : sign * a->length > sign * b->length;
 }
 
+static int denser_than_trained(const struct drawing *d, const struct lg__cell *c)
+{
+    return c->sparsity > lg__study_variant_of(d->s, c->run)->sparsity;
+}
+
 /* How many tokens examples of a length have, by the shortest and the longest that are shown; where
- * the lines differ in that, the most. */
+ * the lines differ in that, the most. Those that are denser than in training have no say, unless all
+ * are. */
 static double tokens_at(const struct drawing *d, double length)
 {
-    const struct lg__cell *a = d->cells[0], *b = a;
-    for (int i = 1; i < d->count; i++) {
-        if (goes_before(d->cells[i], a, -1)) a = d->cells[i];
-        if (goes_before(d->cells[i], b, 1)) b = d->cells[i];
-    }
+    const struct lg__cell *a = NULL, *b = NULL;
+    for (int all = 0; !a; all++)
+        for (int i = 0; i < d->count; i++) {
+            if (!all && denser_than_trained(d, d->cells[i])) continue;
+            if (!a || goes_before(d->cells[i], a, -1)) a = d->cells[i];
+            if (!b || goes_before(d->cells[i], b, 1)) b = d->cells[i];
+        }
     if (a->length == b->length) return a->tokens * length / a->length;
     return a->tokens + (b->tokens - a->tokens) * (length - a->length) / (b->length - a->length);
 }

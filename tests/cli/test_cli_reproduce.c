@@ -62,7 +62,7 @@ static void from_the_list_to_the_results(void **state)
     ends_with(0, "reproduce first --jobs 2");
     prints("4 runs; they go into runs/reproduce/desk");
     prints("run 4 of 4 is done: method=coupled,seed=2");
-    prints("  holds          at least 0 in {method: plain, length: 3}: 0.000 (1 cell");
+    prints("  holds          at least 0 in {method: plain, length: 3}: 0.000 at least in 1 cell");
     prints("4 of 4 runs done");
     assert_true(there("results/first/evals.csv") && there("results/first/run.json"));
     if (system("command -v gnuplot >/dev/null") == 0) assert_true(there("results/first/first.svg"));

@@ -182,8 +182,9 @@ static void check_checks(const struct told *t)
         t->text[0], "less {method: much, position: 40} than {method: little, position: 40} by 0.5");
     says(t->numbers[0], " (1 cell) - "); /* of length 40 alone, and in one bin */
     assert_string_equal(t->text[2], "at most 0 in {method: much, position: 2, mode: excess}");
-    assert_string_equal(t->numbers[2], "0.000 (1 cell, the most 0.000)");
-    says(t->numbers[3], " (1 cell, the least "); /* 9 and 12 are in one bin */
+    assert_string_equal(t->numbers[2],
+                        "0.000 at most in 1 cell, each seed counted; on average 0.000");
+    says(t->numbers[3], " at least in 1 cell,"); /* 9 and 12 are in one bin */
     assert_string_equal(t->numbers[4], "no cells");
 }
 
