@@ -1,4 +1,5 @@
-/* generate_text.c: a run of texts goes on with a prompt, token by token. */
+/* generate_text.c: a run of texts goes on with a prompt, token by token; several texts side by side,
+ * which read the weights once for all of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +9,27 @@
 #include "lab/texts.h"
 #include "tasks/tasks.h"
 
-enum { STREAM_SAMPLE = 101, MOST = 1 << 20 };
+/* Texts side by side, and tokens that they may have in all: their keys and values are kept. */
+enum { STREAM_SAMPLE = 101, MOST = 1 << 20, SIDE = 32, KEPT = 1 << 16 };
+
+struct text {
+    int32_t *tokens; /* [prompt + most] */
+    int n, generated, ended, over;
+    lg_rng draws;
+};
 
 struct writing {
     const lg_text_generate_options *o;
     struct lg__run run;
     lg_tokenizer *tokenizer;
     lg_tokenizer_info info;
-    lg_example x; /* the prompt, then what was generated */
+    lg_example x; /* the prompt, then room for what is generated */
     int32_t *ids; /* [x.n] */
     lg_decoder *decoder;
-    lg_batch prompt;
-    size_t told; /* bytes of text */
+    lg_batch prompts;
+    struct text text[SIDE];
+    int side;    /* of them */
+    size_t told; /* bytes of the text whose turn it is */
 };
 
 static int check_options(const lg_text_generate_options *o, lg_error *err)
@@ -77,53 +87,96 @@ static int make_ids(struct writing *w, lg_error *err)
 }
 
 /* Tells the bytes that are new; a letter may come in several tokens. */
-static int tell(struct writing *w, lg_error *err)
+static int tell(struct writing *w, const struct text *t, lg_error *err)
 {
     const char *text;
     size_t n;
     int first = w->info.begin != LG_NONE || !(w->o->prompt && *w->o->prompt);
-    int e = lg_tokenizer_decode(w->tokenizer, w->x.tokens + first, (size_t)(w->x.n - first), &text,
-                                &n, err);
+    int e = lg_tokenizer_decode(w->tokenizer, t->tokens + first, (size_t)(t->n - first), &text, &n,
+                                err);
     if (e) return e;
     if (n > w->told && w->o->told) w->o->told(w->o->of, text + w->told, n - w->told);
     w->told = n > w->told ? n : w->told;
     return 0;
 }
 
-/* Text number i. */
-static int go_on(struct writing *w, int i, lg_text_generated *g, lg_error *err)
+/* Tells of the text whose turn it is, and while that one is over of the next; count: of all. */
+static int tell_turns(struct writing *w, int *turn, int count, lg_text_generated *g, lg_error *err)
 {
-    int vocab = w->run.model_config.vocab, e;
-    uint64_t seed = (uint64_t)(w->o->seed < 0 ? w->run.config.seed : w->o->seed);
-    lg_rng r;
-    lg_rng_init(&r, seed, STREAM_SAMPLE, (uint64_t)i);
-    w->x.n = g->prompt;
-    w->told = 0;
-    g->tokens = g->ended = 0;
-    e = lg_decoder_start(w->decoder, &w->prompt, err);
-    if (!e) e = tell(w, err);
-    while (!e && !g->ended && g->tokens < w->o->most) {
-        int32_t token = lg_sample(lg_decoder_logits(w->decoder, 0), vocab, w->o->temperature, &r);
-        g->tokens++;
-        g->ended = token == w->info.end || token == w->info.begin;
-        if (g->ended) break;
-        w->x.tokens[w->x.n++] = token;
-        e = tell(w, err);
-        if (!e && g->tokens < w->o->most)
-            e = lg_decoder_step(w->decoder, &token, &w->ids[w->x.n - 1], err);
+    int e = 0;
+    while (!e && *turn < count) {
+        const struct text *t = &w->text[*turn];
+        e = tell(w, t, err);
+        if (e || !t->over) return e;
+        g->tokens = t->generated;
+        g->ended = t->ended;
+        g->token = t->tokens;
+        if (w->o->done) w->o->done(w->o->of, g);
+        g->token = NULL;
+        w->told = 0;
+        ++*turn;
     }
-    g->token = w->x.tokens;
-    if (!e && w->o->done) w->o->done(w->o->of, g);
-    g->token = NULL;
+    return e;
+}
+
+/* One more token of a text; LG_NONE: it was the last, and need not be read. */
+static int32_t draw(const struct writing *w, struct text *t, const float *logits)
+{
+    int32_t token = lg_sample(logits, w->run.model_config.vocab, w->o->temperature, &t->draws);
+    t->generated++;
+    t->ended = token == w->info.end || token == w->info.begin;
+    t->over = t->ended || t->generated == w->o->most;
+    if (!t->ended) t->tokens[t->n++] = token;
+    return t->over ? LG_NONE : token;
+}
+
+static int begin(struct writing *w, int from, int count, lg_error *err)
+{
+    uint64_t seed = (uint64_t)(w->o->seed < 0 ? w->run.config.seed : w->o->seed);
+    int e = 0;
+    lg_batch_reset(&w->prompts);
+    for (int s = 0; s < count && !e; s++) {
+        struct text *t = &w->text[s];
+        *t = (struct text){.tokens = t->tokens, .n = w->x.n};
+        memcpy(t->tokens, w->x.tokens, (size_t)w->x.n * sizeof *t->tokens);
+        lg_rng_init(&t->draws, seed, STREAM_SAMPLE, (uint64_t)(from + s));
+        e = lg_batch_add(&w->prompts, w->x.n, w->x.tokens, w->ids, NULL, NULL, err);
+    }
+    w->told = 0;
+    return e ? e : lg_decoder_start(w->decoder, &w->prompts, err);
+}
+
+/* Texts number `from` and on, side by side. */
+static int go_on(struct writing *w, int from, int count, lg_text_generated *g, lg_error *err)
+{
+    int32_t tokens[SIDE], ids[SIDE];
+    int turn = 0, e = begin(w, from, count, err);
+    if (!e) e = tell_turns(w, &turn, count, g, err);
+    while (!e && turn < count) {
+        int left = 0;
+        for (int s = 0; s < count; s++) {
+            struct text *t = &w->text[s];
+            tokens[s] = t->over ? LG_NONE : draw(w, t, lg_decoder_logits(w->decoder, s));
+            ids[s] = w->ids[t->n - 1];
+            left += tokens[s] != LG_NONE;
+        }
+        e = tell_turns(w, &turn, count, g, err);
+        if (!e && left) e = lg_decoder_step(w->decoder, tokens, ids, err);
+    }
     return e;
 }
 
 static int write_all(struct writing *w, lg_text_generated *g, lg_error *err)
 {
-    w->decoder = lg_decoder_new(w->run.model, 1, err);
-    if (!w->decoder) return LG_ERROR_MEMORY;
-    int e = lg_batch_add(&w->prompt, w->x.n, w->x.tokens, w->ids, NULL, NULL, err);
-    for (int i = 0; !e && (!i || i < w->o->count); i++) e = go_on(w, i, g, err);
+    int count = w->o->count > 1 ? w->o->count : 1, room = w->x.n + w->o->most, e = 0;
+    w->side = KEPT / room < 1 ? 1 : KEPT / room > SIDE ? SIDE : KEPT / room;
+    if (w->side > count) w->side = count;
+    for (int s = 0; s < w->side; s++)
+        if (!(w->text[s].tokens = malloc((size_t)room * sizeof *w->text[s].tokens)))
+            return lg__fail(err, LG_ERROR_MEMORY, "no memory for texts; end other programs");
+    if (!(w->decoder = lg_decoder_new(w->run.model, w->side, err))) return LG_ERROR_MEMORY;
+    for (int i = 0; i < count && !e; i += w->side)
+        e = go_on(w, i, count - i < w->side ? count - i : w->side, g, err);
     return e;
 }
 
@@ -135,7 +188,7 @@ int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g
     if (!err) err = &own;
     *g = (lg_text_generated){0};
     lg_example_init(&w.x);
-    lg_batch_init(&w.prompt);
+    lg_batch_init(&w.prompts);
     int e = check_options(o, err);
     if (!e) e = lg__run_open_folder(&w.run, o->folder, warning, err);
     if (!e && !lg__is_text(w.run.task))
@@ -154,7 +207,8 @@ int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g
     if (!e) e = write_all(&w, g, err);
     free(w.ids);
     lg_decoder_free(w.decoder);
-    lg_batch_clear(&w.prompt);
+    lg_batch_clear(&w.prompts);
+    for (int i = 0; i < w.side; i++) free(w.text[i].tokens);
     lg_example_clear(&w.x);
     lg__run_close(&w.run);
     return e;

@@ -556,15 +556,17 @@ static void text_of(const char *run, char text[400])
     assert_true(g.tokens == 12 || g.ended);
 }
 
+enum { TEXTS = 35 }; /* more than are written side by side */
+
 struct drawn {
     int texts;
-    int32_t token[3][40];
+    int32_t token[TEXTS][40];
 };
 
 static void keep_tokens(void *context, const lg_text_generated *g)
 {
     struct drawn *d = context;
-    assert_true(d->texts < 3 && g->prompt == 6 && g->prompt + g->tokens <= 40);
+    assert_true(d->texts < TEXTS && g->prompt == 6 && g->prompt + g->tokens <= 40);
     memcpy(d->token[d->texts++], g->token, (size_t)(g->prompt + g->tokens - g->ended) * 4);
 }
 
@@ -574,21 +576,23 @@ static void several_texts_have_draws_of_their_own(void **state)
     (void)state;
     lg_text_generated g;
     lg_error err = {0};
-    struct drawn one = {0}, all = {0};
+    static struct drawn one, all;
     lg_text_generate_options o = {.folder = in_home("whole0"), .prompt = "[07]et", .most = 30};
     o.temperature = 1;
     o.done = keep_tokens;
     o.of = &one;
     must(lg_run_generate_text(&o, &g, NULL, &err), &err);
-    o.count = 3;
+    o.count = TEXTS;
     o.of = &all;
     must(lg_run_generate_text(&o, &g, NULL, &err), &err);
     assert_int_equal(one.texts, 1);
-    assert_int_equal(all.texts, 3);
+    assert_int_equal(all.texts, TEXTS);
     assert_memory_equal(one.token[0], all.token[0], sizeof one.token[0]);
     for (int i = 0; i < 6; i++) assert_int_equal(all.token[2][i], "[07]et"[i]);
     assert_memory_not_equal(all.token[0], all.token[1], sizeof one.token[0]);
     assert_memory_not_equal(all.token[1], all.token[2], sizeof one.token[0]);
+    assert_memory_not_equal(all.token[0], all.token[TEXTS - 1], sizeof one.token[0]);
+    assert_memory_not_equal(all.token[2], all.token[TEXTS - 1], sizeof one.token[0]);
 }
 
 /* Token by token with the evaluator, without a cache. */
