@@ -71,7 +71,7 @@ int main(void)
     lg_score s;
     lg_draw d = {.seed = SEED, .stream = 3, .length_lo = 100, .length_hi = 100};
     d.sparsity_lo = d.sparsity_hi = 20;
-    check(!lg_answer(m, task, &scheme, &d, 200, 1, &s, &err));
+    check(!lg_answer(m, task, &scheme, &d, 200, 1, 0, &s, &err));
     printf("100 statements, chains of 20: %d of %d answers exact, %lld of %lld IDs right\n",
            s.exact, s.samples, (long long)s.ids_right, (long long)s.ids);
     lg_model_free(m);

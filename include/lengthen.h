@@ -470,12 +470,13 @@ typedef struct lg_score {
     int first_least, first_median, first_in[10];
 } lg_score;
 /* Generates the answers of examples index..index+samples-1 of the draw, greedily, side by side.
- * predicted 0: generated tokens get the IDs of the rule whatever the scheme's source. */
+ * predicted 0: generated tokens get the IDs of the rule whatever the scheme's source. threads 0:
+ * all cores. */
 int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
-              int predicted, lg_score *score, lg_error *err);
+              int predicted, int threads, lg_score *score, lg_error *err);
 /* The same teacher-forced, in packed batches: each token is predicted from the right ones before
  * it. With given IDs an example is exact here if and only if it is when generated; with predicted
- * ones every ID must be right too. threads 0: all cores. */
+ * ones every ID must be right too. */
 int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
                      int samples, int predicted, int threads, lg_score *score, lg_error *err);
 

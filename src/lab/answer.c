@@ -1,11 +1,12 @@
 /* answer.c: a model answers the examples of a task, token by token, as it would for a user: the
  * prompt is read, then each token is the likeliest one and gets the ID of the rule or the one
- * that the model itself predicts. */
+ * that the model itself predicts. Each thread has some examples side by side. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "lab/answer.h"
 
 enum { BESIDE = 64 }; /* examples that are answered side by side */
@@ -20,6 +21,7 @@ struct attempt {
     int first; /* wrong token of the answer, from 1; 0: none so far */
 };
 
+/* What one thread has. */
 struct answering {
     const lg_model *m;
     lg_task *t;
@@ -27,14 +29,16 @@ struct answering {
     const lg_model_config *c;
     const lg_task_shape *shape;
     int predicted;
-    lg__answer_make *make;
-    void *context;
     lg_batch prompts;
     lg_decoder *decoder;
     struct attempt a[BESIDE];
+    int n;      /* of them */
     int *first; /* [samples] where answers went wrong first, of those that did */
     int first_count;
     int32_t token[BESIDE], id[LG_LEVELS * BESIDE];
+    lg_score score;
+    int e;
+    lg_error err;
 };
 
 static int32_t *rule(const struct attempt *a, int level)
@@ -42,12 +46,11 @@ static int32_t *rule(const struct attempt *a, int level)
     return (int32_t *)a->ids.data + (size_t)level * (size_t)a->x.n;
 }
 
-/* Makes the example and adds its prompt to the batch. */
-static int prepare(struct answering *w, struct attempt *a, int index, lg_error *err)
+/* Adds the prompt of the example to the batch. */
+static int prepare(struct answering *w, struct attempt *a, lg_error *err)
 {
     int levels = w->c->levels, e;
-    if ((e = w->make(w->context, index, &a->x, err)) ||
-        (e = lg__block_grow(&a->ids, (size_t)(levels * a->x.n) * sizeof(int32_t), 0, "IDs", err)))
+    if ((e = lg__block_grow(&a->ids, (size_t)(levels * a->x.n) * sizeof(int32_t), 0, "IDs", err)))
         return e;
     int32_t *ids[LG_LEVELS] = {0};
     for (int l = 0; l < levels; l++) ids[l] = rule(a, l);
@@ -112,9 +115,11 @@ static void sum_up_first(struct answering *w, lg_score *score)
     score->first_median = w->first[(n - 1) / 2];
 }
 
-static int run(struct answering *w, int n, lg_score *score, lg_error *err)
+/* Answers the examples that were prepared. */
+static int run(struct answering *w, lg_error *err)
 {
-    int e = lg_decoder_start(w->decoder, &w->prompts, err);
+    lg_score *score = &w->score;
+    int n = w->n, e = lg_decoder_start(w->decoder, &w->prompts, err);
     for (int left = n; left && !e;) {
         for (int i = 0; i < n; i++) {
             struct attempt *a = &w->a[i];
@@ -150,30 +155,26 @@ static int check(const struct answering *w, lg_error *err)
         w->c->levels, c.levels);
 }
 
-int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_make *make,
-               void *context, int samples, int predicted, lg_score *score, lg_error *err)
+/* ---- Several threads ------------------------------------------------------------------------ */
+
+static int no_memory(lg_error *err)
 {
-    struct answering *w = lg__alloc(sizeof *w);
-    int e = 0, beside = samples < BESIDE ? samples : BESIDE;
-    *score = (lg_score){0};
-    if (!w) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
-    *w = (struct answering){
-        .m = m, .t = t, .s = s, .predicted = predicted, .make = make, .context = context};
-    w->c = lg_model_get_config(m);
-    w->shape = lg_task_get_shape(t);
+    return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
+}
+
+static int open_thread(struct answering *w, int beside, int samples, lg_error *err)
+{
+    w->c = lg_model_get_config(w->m);
+    w->shape = lg_task_get_shape(w->t);
     lg_batch_init(&w->prompts);
-    if (samples < 1) e = lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
-    if (!e) e = check(w, err);
-    if (!e && !(w->first = lg__alloc((size_t)samples * sizeof *w->first)))
-        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
-    if (!e && !(w->decoder = lg_decoder_new(m, beside, err))) e = LG_ERROR_MEMORY;
-    for (int done = 0; done < samples && !e; done += beside) {
-        int n = samples - done < beside ? samples - done : beside;
-        lg_batch_reset(&w->prompts);
-        for (int i = 0; i < n && !e; i++) e = prepare(w, &w->a[i], done + i, err);
-        if (!e) e = run(w, n, score, err);
-    }
-    sum_up_first(w, score);
+    int e = check(w, err);
+    if (!e && !(w->first = lg__alloc((size_t)samples * sizeof *w->first))) e = no_memory(err);
+    if (!e && !(w->decoder = lg_decoder_new(w->m, beside, err))) e = LG_ERROR_MEMORY;
+    return e;
+}
+
+static void close_thread(struct answering *w)
+{
     free(w->first);
     for (int i = 0; i < BESIDE; i++) {
         lg_example_clear(&w->a[i].x);
@@ -181,6 +182,91 @@ int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_mak
     }
     lg_decoder_free(w->decoder);
     lg_batch_clear(&w->prompts);
+}
+
+static void run_thread(void *context, int i, int thread)
+{
+    struct answering *w = (struct answering *)context + i;
+    (void)thread;
+    w->e = run(w, &w->err);
+}
+
+/* Makes n examples from number `from` on, on the calling thread: a task need not be able to on more. */
+static int prepare_thread(struct answering *w, lg__answer_make *make, void *context, int from,
+                          int n, lg_error *err)
+{
+    int e = 0;
+    lg_batch_reset(&w->prompts);
+    for (w->n = 0; w->n < n && !e; w->n++) {
+        struct attempt *a = &w->a[w->n];
+        e = make(context, from + w->n, &a->x, err);
+        if (!e) e = prepare(w, a, err);
+    }
+    return e;
+}
+
+static int run_all(struct answering *w, int threads, int beside, struct lg__pool *pool,
+                   lg__answer_make *make, void *context, int samples, lg_error *err)
+{
+    int e = 0;
+    for (int done = 0; done < samples && !e;) {
+        int busy = 0;
+        for (; busy < threads && done < samples && !e; busy++) {
+            int n = samples - done < beside ? samples - done : beside;
+            e = prepare_thread(&w[busy], make, context, done, n, err);
+            done += n;
+        }
+        if (!e) lg__pool_run(pool, busy, run_thread, w);
+        for (int i = 0; i < busy && !e; i++)
+            if ((e = w[i].e)) *err = w[i].err;
+    }
+    return e;
+}
+
+/* Puts together what the threads have counted, into the first one's. */
+static void gather(struct answering *w, int threads)
+{
+    lg_score *all = &w->score;
+    for (int i = 1; i < threads; i++) {
+        const lg_score *one = &w[i].score;
+        all->samples += one->samples;
+        all->exact += one->exact;
+        all->tokens += one->tokens;
+        all->right += one->right;
+        all->ids += one->ids;
+        all->ids_right += one->ids_right;
+        all->text += one->text;
+        for (int j = 0; j < 10; j++) all->first_in[j] += one->first_in[j];
+        memcpy(w->first + w->first_count, w[i].first, (size_t)w[i].first_count * sizeof *w->first);
+        w->first_count += w[i].first_count;
+    }
+    sum_up_first(w, all);
+}
+
+int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_make *make,
+               void *context, int samples, int predicted, int threads, lg_score *score,
+               lg_error *err)
+{
+    *score = (lg_score){0};
+    if (samples < 1)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
+    if (threads < 1) threads = lg_cores();
+    if (threads > samples) threads = samples;
+    int beside = (samples + threads - 1) / threads, e = 0;
+    if (beside > BESIDE) beside = BESIDE;
+    struct answering *w = lg__alloc((size_t)threads * sizeof *w);
+    if (!w) return no_memory(err);
+    for (int i = 0; i < threads; i++) {
+        w[i] = (struct answering){.m = m, .t = t, .s = s, .predicted = predicted};
+        if (!e) e = open_thread(&w[i], beside, samples, err);
+    }
+    struct lg__pool *pool = e ? NULL : lg__pool_new(threads, err);
+    if (!e && !pool) e = err->code;
+    if (!e) e = run_all(w, threads, beside, pool, make, context, samples, err);
+    if (!e) gather(w, threads);
+    *score = w->score;
+    lg__pool_free(pool);
+    for (int i = 0; i < threads; i++) close_thread(&w[i]);
     free(w);
     return e;
 }
@@ -199,10 +285,10 @@ static int draw(void *context, int index, lg_example *x, lg_error *err)
 }
 
 int lg_answer(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d, int samples,
-              int predicted, lg_score *score, lg_error *err)
+              int predicted, int threads, lg_score *score, lg_error *err)
 {
     struct drawing w = {t, d};
-    return lg__answer(m, t, s, draw, &w, samples, predicted, score, err);
+    return lg__answer(m, t, s, draw, &w, samples, predicted, threads, score, err);
 }
 
 /* ---- Teacher-forced ----------------------------------------------------------------------- */
@@ -253,8 +339,9 @@ static void count_batch(struct answering *w, const lg_eval_result *r, lg_score *
     }
 }
 
-int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
-                     int samples, int predicted, int threads, lg_score *score, lg_error *err)
+int lg__answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
+                      int samples, int predicted, int threads, int *single, lg_score *score,
+                      lg_error *err)
 {
     const lg_model_config *c = lg_model_get_config(m);
     struct answering w = {.m = m, .t = t, .s = s, .c = c, .predicted = predicted};
@@ -262,20 +349,22 @@ int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg
     lg_example x;
     lg_eval_result r;
     *score = (lg_score){0};
+    *single = 1;
     if (samples < 1)
         return lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
     int e = check(&w, err);
-    if (!e && !(w.first = lg__alloc((size_t)samples * sizeof *w.first)))
-        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
+    if (!e && !(w.first = lg__alloc((size_t)samples * sizeof *w.first))) e = no_memory(err);
     lg_evaluator *evaluator = e ? NULL : lg_evaluator_new(m, threads, err);
     if (!e && !evaluator) e = LG_ERROR_MEMORY;
     lg_batch_init(&w.prompts);
     lg_example_init(&x);
     for (int done = 0; done < samples && !e;) {
         lg_batch_reset(&w.prompts);
-        for (; done < samples && !e && w.prompts.rows < ROWS; done++, one.index++)
-            if (!(e = lg_task_example(t, &one, &x, err)))
-                e = lg_scheme_add(s, t, &x, NULL, &w.prompts, err);
+        for (; done < samples && !e && w.prompts.rows < ROWS; done++, one.index++) {
+            if ((e = lg_task_example(t, &one, &x, err))) break;
+            *single &= x.n - x.answer == 1;
+            e = lg_scheme_add(s, t, &x, NULL, &w.prompts, err);
+        }
         if (!e && !(e = lg_evaluator_run(evaluator, &w.prompts, &r, err)))
             count_batch(&w, &r, score);
     }
@@ -285,4 +374,11 @@ int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg
     lg_batch_clear(&w.prompts);
     lg_evaluator_free(evaluator);
     return e;
+}
+
+int lg_answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
+                     int samples, int predicted, int threads, lg_score *score, lg_error *err)
+{
+    int single;
+    return lg__answer_taught(m, t, s, d, samples, predicted, threads, &single, score, err);
 }

@@ -8,6 +8,12 @@
 typedef int lg__answer_make(void *context, int index, lg_example *x, lg_error *err);
 
 int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_make *make,
-               void *context, int samples, int predicted, lg_score *score, lg_error *err);
+               void *context, int samples, int predicted, int threads, lg_score *score,
+               lg_error *err);
+/* lg_answer_taught, which also says whether all answers are of one token: they are then the same
+ * generated with given IDs. */
+int lg__answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const lg_draw *d,
+                      int samples, int predicted, int threads, int *single, lg_score *score,
+                      lg_error *err);
 
 #endif

@@ -180,7 +180,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     if (!e && c->wrong) e = find_input(w, err);
     c->certified = !e && !c->wrong;
     if (c->certified && o->confirm > 0)
-        e = lg__confirm(&w->set, &w->run, o->confirm, &c->confirmed, err);
+        e = lg__confirm(&w->set, &w->run, o->confirm, o->threads, &c->confirmed, err);
     lg_evaluator_free(w->evaluator);
     free(w->verdict.list);
     lg_batch_clear(&w->batch);

@@ -14,6 +14,7 @@ struct confirming {
     const struct lg__columns *columns;
     int32_t *input; /* [n] */
     int n;          /* columns of an input */
+    int threads;
     int pair[MOST_WORST][2], pairs;
 };
 
@@ -54,15 +55,17 @@ static int make_worst(void *context, int index, lg_example *x, lg_error *err)
     return w->columns->write(w->run->task, w->input, w->n, x, err);
 }
 
-static int answer_random(const struct lg__run *r, int columns, int count, lg_confirmed *c,
+static int answer_random(const struct confirming *w, int columns, int count, lg_confirmed *c,
                          lg_error *err)
 {
+    const struct lg__run *r = w->run;
     lg_draw d = {.seed = (uint64_t)r->config.seed,
                  .stream = LG__STREAM_CONFIRM,
                  .length_lo = columns,
                  .length_hi = columns};
     lg_score score;
-    int e = lg_answer(r->model, r->task, &r->scheme, &d, count, r->predicts, &score, err);
+    int e =
+        lg_answer(r->model, r->task, &r->scheme, &d, count, r->predicts, w->threads, &score, err);
     if (!e) c->wrong += score.samples - score.exact;
     return e;
 }
@@ -73,8 +76,8 @@ static int answer_worst(struct confirming *w, lg_confirmed *c, lg_error *err)
     lg_score score;
     choose_pairs(w);
     if (!w->pairs) return 0;
-    int e = lg__answer(r->model, r->task, &r->scheme, make_worst, w, w->pairs, r->predicts, &score,
-                       err);
+    int e = lg__answer(r->model, r->task, &r->scheme, make_worst, w, w->pairs, r->predicts,
+                       w->threads, &score, err);
     if (!e) c->wrong += score.samples - score.exact;
     c->worst = w->pairs;
     return e;
@@ -85,21 +88,23 @@ static void tell(const struct lg__contexts *set, int done)
     if (set->progress) set->progress(set->context, "answering long inputs", done, 3);
 }
 
-int lg__confirm(struct lg__contexts *set, const struct lg__run *r, int n, lg_confirmed *c,
-                lg_error *err)
+int lg__confirm(struct lg__contexts *set, const struct lg__run *r, int n, int threads,
+                lg_confirmed *c, lg_error *err)
 {
     struct confirming *w = lg__alloc(sizeof *w);
     int32_t *input = lg__alloc((size_t)n * sizeof *input);
     int e =
         w && input ? 0 : lg__fail(err, LG_ERROR_MEMORY, "no memory to confirm; end other programs");
     *c = (lg_confirmed){.random = n, .columns = n, .longest = LONGEST * n};
-    if (!e) *w = (struct confirming){.run = r, .columns = &set->columns, .input = input, .n = n};
+    if (!e)
+        *w = (struct confirming){
+            .run = r, .columns = &set->columns, .input = input, .n = n, .threads = threads};
     tell(set, 0);
-    if (!e) e = answer_random(r, n, n, c, err);
+    if (!e) e = answer_random(w, n, n, c, err);
     tell(set, 1);
     if (!e) e = answer_worst(w, c, err);
     tell(set, 2);
-    if (!e) e = answer_random(r, LONGEST * n, 1, c, err);
+    if (!e) e = answer_random(w, LONGEST * n, 1, c, err);
     tell(set, 3);
     free(input);
     free(w);

@@ -94,7 +94,7 @@ int lg__certificate_make(const char *folder, const char *store, int threads, int
                          lg_error *err);
 
 /* confirm.c: a run answers n random inputs of n columns, the dullest of n, and one of 500 n. */
-int lg__confirm(struct lg__contexts *c, const struct lg__run *r, int n, lg_confirmed *confirmed,
-                lg_error *err);
+int lg__confirm(struct lg__contexts *c, const struct lg__run *r, int n, int threads,
+                lg_confirmed *confirmed, lg_error *err);
 
 #endif

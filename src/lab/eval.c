@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lab/answer.h"
 #include "lab/bench.h"
 #include "lab/run.h"
 #include "lab/store.h"
@@ -56,11 +57,15 @@ static int make_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
     if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC &&
         (e = lg_model_set_length(r->model, g->example.n, err)))
         return e;
-    e = lg_answer(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted, &cell->score,
-                  err);
-    if (!e && !g->o->generated_only)
-        e = lg_answer_taught(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted,
-                             g->o->threads, &cell->taught, err);
+    int single = 0;
+    if (!g->o->generated_only)
+        e = lg__answer_taught(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted,
+                              g->o->threads, &single, &cell->taught, err);
+    if (!e && single && !cell->predicted)
+        cell->score = cell->taught;
+    else if (!e)
+        e = lg_answer(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted, g->o->threads,
+                      &cell->score, err);
     cell->seconds = lg__now() - since;
     cell->tokens = (double)cell->score.text / g->samples;
     if (!e) lg__wilson(cell->score.exact, cell->score.samples, &cell->low, &cell->high);

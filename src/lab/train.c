@@ -372,7 +372,8 @@ static int good_enough(struct training *t, lg_error *err)
     struct lg__run *r = &t->run;
     lg_score s;
     lg_draw d = draw_of(t, LG__STREAM_STOP, (uint64_t)lg_trainer_steps(t->trainer) * STOP_SAMPLES);
-    int e = lg_answer(r->model, r->task, &r->scheme, &d, STOP_SAMPLES, r->predicts, &s, err);
+    int e = lg_answer(r->model, r->task, &r->scheme, &d, STOP_SAMPLES, r->predicts, t->o->threads,
+                      &s, err);
     t->enough = !e && s.exact >= r->config.stop_at * s.samples;
     return e;
 }

@@ -1,5 +1,6 @@
 /* test_answer.c: lg_answer on models that know nothing: what it refuses, and that a wrong token or
  * a wrong ID is a wrong answer and never an error. */
+#include "lab/answer.h"
 #include "lab/training.h"
 
 /* A task, a coupled scheme with these sources, and a fresh model for them. */
@@ -36,7 +37,7 @@ static void wrong_ids_are_wrong_answers(void **state)
             lg_draw d = {.seed = 1, .length_lo = 1, .length_hi = 12};
             lg_score s;
             lg_error err;
-            must(lg_answer(r.m, r.t, &r.scheme, &d, 100, 1, &s, &err), &err);
+            must(lg_answer(r.m, r.t, &r.scheme, &d, 100, 1, 0, &s, &err), &err);
             assert_int_equal(s.samples, 100);
             assert_true(s.exact < 100 && s.ids > 0 && s.ids_right < s.ids);
             assert_true(s.right <= s.tokens && s.exact <= s.samples);
@@ -54,12 +55,15 @@ static void a_model_of_another_scheme_is_refused(void **state)
     lg_error err;
     lg_scheme pointer = one.scheme;
     pointer.source[0] = "pointer";
-    assert_int_equal(lg_answer(one.m, two.t, &two.scheme, &d, 4, 0, &s, &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(lg_answer(one.m, two.t, &two.scheme, &d, 4, 0, 0, &s, &err),
+                     LG_ERROR_ARGUMENT);
     assert_non_null(strstr(err.text, "2 levels"));
-    assert_int_equal(lg_answer(one.m, one.t, &pointer, &d, 4, 1, &s, &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(lg_answer(one.m, one.t, &pointer, &d, 4, 1, 0, &s, &err), LG_ERROR_ARGUMENT);
     assert_non_null(strstr(err.text, "lg_scheme_config"));
-    must(lg_answer(one.m, one.t, &pointer, &d, 4, 0, &s, &err), &err); /* given: no head is asked */
-    assert_int_equal(lg_answer(one.m, one.t, &one.scheme, &d, 0, 0, &s, &err), LG_ERROR_ARGUMENT);
+    must(lg_answer(one.m, one.t, &pointer, &d, 4, 0, 0, &s, &err),
+         &err); /* given: no head is asked */
+    assert_int_equal(lg_answer(one.m, one.t, &one.scheme, &d, 0, 0, 0, &s, &err),
+                     LG_ERROR_ARGUMENT);
     trained_free(&one);
     trained_free(&two);
 }
@@ -75,10 +79,10 @@ static void side_by_side_is_one_by_one(void **state)
     lg_score all, one, sum = {0};
     lg_error err;
     int first[150], wrong = 0;
-    must(lg_answer(r.m, r.t, &r.scheme, &d, 150, 1, &all, &err), &err);
+    must(lg_answer(r.m, r.t, &r.scheme, &d, 150, 1, 0, &all, &err), &err);
     for (int i = 0; i < 150; i++) {
         d.index = (uint64_t)i;
-        must(lg_answer(r.m, r.t, &r.scheme, &d, 1, 1, &one, &err), &err);
+        must(lg_answer(r.m, r.t, &r.scheme, &d, 1, 1, 0, &one, &err), &err);
         sum.samples += one.samples;
         sum.exact += one.exact;
         sum.tokens += one.tokens;
@@ -95,7 +99,41 @@ static void side_by_side_is_one_by_one(void **state)
     sum.first_least = first[0];
     sum.first_median = first[(wrong - 1) / 2];
     assert_memory_equal(&all, &sum, sizeof all);
+    d.index = 0;
+    for (int threads = 1; threads <= 5; threads++) {
+        must(lg_answer(r.m, r.t, &r.scheme, &d, 150, 1, threads, &all, &err), &err);
+        assert_memory_equal(&all, &sum, sizeof all);
+    }
     trained_free(&r);
+}
+
+/* Answers of one token are not generated for a second time: taught, they are the same. Of models that
+ * know nothing, some say what may be an answer. */
+static void one_token_is_the_same_taught(void **state)
+{
+    (void)state;
+    lg_error err;
+    lg_draw d = {.seed = 1, .length_lo = 3, .length_hi = 20};
+    int exact = 0;
+    for (int i = 0; i < 10; i++) {
+        int found, single = i > 0;
+        struct trained r = {.scheme = {.ids = "plain"}};
+        lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+        lg_score generated, taught;
+        assert_non_null(r.t = lg_task_new(single ? "sparse-parity" : "copy", NULL, 0, &err));
+        c.vocab = lg_task_get_shape(r.t)->vocab;
+        c.width = 32;
+        c.seed = (uint64_t)i;
+        must(lg_scheme_config(&r.scheme, r.t, &c, &err), &err);
+        assert_non_null(r.m = lg_model_new(&c, &err));
+        must(lg_answer(r.m, r.t, &r.scheme, &d, 200, 0, 1, &generated, &err), &err);
+        must(lg__answer_taught(r.m, r.t, &r.scheme, &d, 200, 0, 1, &found, &taught, &err), &err);
+        assert_int_equal(found, single);
+        if (single) assert_memory_equal(&generated, &taught, sizeof taught);
+        if (single) exact += taught.exact;
+        trained_free(&r);
+    }
+    assert_true(exact > 50 && exact < 9 * 200 - 50);
 }
 
 /* A pointer that the config mentions above its levels is none. */
@@ -129,6 +167,7 @@ int main(void)
         cmocka_unit_test(wrong_ids_are_wrong_answers),
         cmocka_unit_test(a_model_of_another_scheme_is_refused),
         cmocka_unit_test(side_by_side_is_one_by_one),
+        cmocka_unit_test(one_token_is_the_same_taught),
         cmocka_unit_test(no_pointer_finds_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void agree(struct training *x)
         lg_score generated, taught;
         lg_error err;
         d.index = 1000 + (uint64_t)i;
-        must(lg_answer(r.m, r.t, &r.scheme, &d, 1, 0, &generated, &err), &err);
+        must(lg_answer(r.m, r.t, &r.scheme, &d, 1, 0, 1, &generated, &err), &err);
         must(lg_answer_taught(r.m, r.t, &r.scheme, &d, 1, 0, 1, &taught, &err), &err);
         assert_int_equal(taught.tokens, generated.tokens);
         differ += generated.exact != taught.exact || generated.first_least != taught.first_least;

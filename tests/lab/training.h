@@ -119,7 +119,7 @@ static inline double exact(const struct trained *r, const lg_draw *d, int sample
 {
     lg_score score;
     lg_error err;
-    must(lg_answer(r->m, r->t, &r->scheme, d, samples, predicted, &score, &err), &err);
+    must(lg_answer(r->m, r->t, &r->scheme, d, samples, predicted, 1, &score, &err), &err);
     assert_int_equal(score.samples, samples);
     return (double)score.exact / samples;
 }
