@@ -343,7 +343,7 @@ static void confirming_finds_what_is_wrong(const char *name)
     lg_error err = {0};
     must(lg__run_open_folder(&r, in_home(name), NULL, &err), &err);
     must(lg__contexts_open(&set, &r, &err), &err);
-    must(lg__confirm(&set, &r, 10, &c, &err), &err);
+    must(lg__confirm(&set, &r, 10, 1, &c, &err), &err);
     assert_true(c.random == 10 && c.worst == 4 && c.wrong > 0 && c.wrong <= 15);
     lg__contexts_clear(&set);
     lg__run_close(&r);
