@@ -76,7 +76,7 @@ struct lg_run_cell {
     char setting[200];    /* of the task, other than in training: "names=50"; "": as trained */
     char data[20];        /* of a file of examples: its checksum; else "" */
     double tokens;        /* of an example, on average: prompt and answer */
-    lg_score score;       /* generated */
+    lg_score score;       /* generated; if with given IDs one token is the answer, that as taught */
     lg_score taught;      /* teacher-forced; samples 0: not asked for */
     double low, high;     /* 95% Wilson interval of score.exact / score.samples */
     double seconds;
@@ -608,7 +608,7 @@ typedef struct lg_check {
     const char *text;    /* "more {method: coupled} than {method: plain} by 0.3" */
     const char *numbers; /* "1.000 (3 cells) - 0.120 (3 cells) = 0.880" */
     int holds;           /* 1: yes, 0: no, -1: there are no cells for it, at this scale or yet */
-    double value;        /* the difference, the mean, or Kendall's tau-b */
+    double value;        /* the difference, the least or the most, or Kendall's tau-b */
 } lg_check;
 typedef void lg_check_told(void *context, const lg_check *c);
 /* missing: why it was not drawn, or NULL. */

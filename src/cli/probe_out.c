@@ -412,6 +412,7 @@ static int keep_csv(struct lg_cli_probe_out *o)
 
 int lg_cli_probe_out_finish(struct lg_cli_probe_out *o, const lg_probe_summary *s)
 {
+    static const char *const figures[] = {"kstar.svg", "excess.svg", "position.svg"};
     char path[4096];
     lg_error err;
     int code = 0;
@@ -421,8 +422,8 @@ int lg_cli_probe_out_finish(struct lg_cli_probe_out *o, const lg_probe_summary *
         return LG_EXIT_FAILED;
     }
     code = write_page(o, s);
-    if (!path_of(o, "excess.svg", path))
-        remove(path); /* of an earlier probe; it may have none now */
+    for (int i = 0; i < 3; i++) /* those of an earlier probe */
+        if (!path_of(o, figures[i], path)) remove(path);
     if (!code) code = path_of(o, "kstar.svg", path);
     if (!code && lg_figure_check(path, &err)) {
         fprintf(stderr, "lengthen probe: there are no figures: %s\n", err.text);

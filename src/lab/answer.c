@@ -9,7 +9,9 @@
 #include "base/pool.h"
 #include "lab/answer.h"
 
-enum { BESIDE = 64 }; /* examples that are answered side by side */
+/* Examples that are answered side by side, by all threads; each has at least a few, for which the
+ * weights are read once. */
+enum { BESIDE = 64, FEW = 8 };
 
 /* One example on its way. */
 struct attempt {
@@ -247,13 +249,17 @@ int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_mak
                void *context, int samples, int predicted, int threads, lg_score *score,
                lg_error *err)
 {
+    lg_error own;
+    if (!err) err = &own;
     *score = (lg_score){0};
     if (samples < 1)
         return lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
     if (threads < 1) threads = lg_cores();
     if (threads > samples) threads = samples;
-    int beside = (samples + threads - 1) / threads, e = 0;
-    if (beside > BESIDE) beside = BESIDE;
+    if (threads > BESIDE) threads = BESIDE;
+    int e = 0, most = BESIDE / threads > FEW ? BESIDE / threads : FEW;
+    int beside = (samples + threads - 1) / threads;
+    if (beside > most) beside = most;
     struct answering *w = lg__alloc((size_t)threads * sizeof *w);
     if (!w) return no_memory(err);
     for (int i = 0; i < threads; i++) {

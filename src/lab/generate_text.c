@@ -9,8 +9,8 @@
 #include "lab/texts.h"
 #include "tasks/tasks.h"
 
-/* Texts side by side, and tokens that they may have in all: their keys and values are kept. */
-enum { STREAM_SAMPLE = 101, MOST = 1 << 20, SIDE = 32, KEPT = 1 << 16 };
+/* Texts side by side, and bytes that their keys and values may take. */
+enum { STREAM_SAMPLE = 101, MOST = 1 << 20, SIDE = 32, KEPT = 1 << 29 };
 
 struct text {
     int32_t *tokens; /* [prompt + most] */
@@ -168,8 +168,10 @@ static int go_on(struct writing *w, int from, int count, lg_text_generated *g, l
 
 static int write_all(struct writing *w, lg_text_generated *g, lg_error *err)
 {
+    const lg_model_config *c = &w->run.model_config;
     int count = w->o->count > 1 ? w->o->count : 1, room = w->x.n + w->o->most, e = 0;
-    w->side = KEPT / room < 1 ? 1 : KEPT / room > SIDE ? SIDE : KEPT / room;
+    double text = 2.0 * sizeof(float) * c->layers * c->width * room;
+    w->side = text * SIDE < KEPT ? SIDE : text < KEPT ? (int)(KEPT / text) : 1;
     if (w->side > count) w->side = count;
     for (int s = 0; s < w->side; s++)
         if (!(w->text[s].tokens = malloc((size_t)room * sizeof *w->text[s].tokens)))

@@ -244,6 +244,13 @@ int lg__journal_put(struct lg__study *s, int run, const lg_store_run *r, lg_erro
     size_t i;
     json_t *entry = make_entry(s, run, r), *one, *certificate;
     if (!entry) return no_memory(err);
+    const char *texts =
+        text_of(entry, "checksum"); /* they may have changed since the sweep began */
+    int fault = *texts ? lg__journal_check_texts(s, run, texts, err) : 0;
+    if (fault) {
+        json_decref(entry);
+        return fault;
+    }
     if (s->x.certify) {
         int e = lg__certificate_read(s->plan.runs[run].folder, &certificate, err);
         if (!e && json_object_set_new(entry, "certificate", certificate)) e = no_memory(err);

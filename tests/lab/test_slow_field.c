@@ -176,7 +176,7 @@ static void look(const struct training *x, int back, int ahead)
     claim(f);
     lg_batch_init(&f->text);
     lg_batch_init(&f->changed);
-    f->evaluator = lg_evaluator_new(f->r.m, 0, &err);
+    f->evaluator = lg_evaluator_new(f->r.m, 1, &err);
     if (!f->evaluator) fail_msg("%s", err.text);
     look_at_inputs(x, f);
     print_message("%s, %s, %d layers: %.3f of the tokens right; %lld later and %lld earlier "

@@ -58,7 +58,7 @@ static int is_certified(const struct training *x, const struct trained *r)
     (void)x;
     lg_batch_init(&b);
     must(lg__contexts_make(&c, &run, 0, NULL, NULL, &err), &err);
-    lg_evaluator *e = lg_evaluator_new(r->m, 0, &err);
+    lg_evaluator *e = lg_evaluator_new(r->m, 1, &err);
     if (!e) fail_msg("%s", err.text);
     must(lg__contexts_judge(&c, e, &b, &v, &err), &err);
     lg_evaluator_free(e);
@@ -173,7 +173,7 @@ static int run_packed(const struct paths *p)
     lg_error err;
     lg_eval_result e;
     int count = 0;
-    lg_evaluator *evaluator = lg_evaluator_new(p->r->m, 0, &err);
+    lg_evaluator *evaluator = lg_evaluator_new(p->r->m, 1, &err);
     if (!evaluator) fail_msg("%s", err.text);
     must(lg_evaluator_run(evaluator, &p->text, &e, &err), &err);
     assert_int_equal(e.rows, p->text.rows - p->first);
@@ -235,7 +235,7 @@ static int run_contexts(const struct paths *p, int lo, int hi, int beside)
     lg_batch b;
     int count = 0;
     lg_batch_init(&b);
-    lg_evaluator *evaluator = lg_evaluator_new(p->r->m, beside > 1 ? 0 : 1, &err);
+    lg_evaluator *evaluator = lg_evaluator_new(p->r->m, 1, &err);
     if (!evaluator) fail_msg("%s", err.text);
     for (int i = 0; i < positions; i += beside) {
         lg_batch_reset(&b);
