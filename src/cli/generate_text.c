@@ -49,7 +49,7 @@ static void print_json(const struct show *s, const lg_text_generated *g)
     fputs("{\"prompt\":", stdout);
     lg_cli_json(stdout, s->o->prompt ? s->o->prompt : "");
     fputs(",\"text\":", stdout);
-    lg_cli_json(stdout, s->used ? s->text : "");
+    lg_cli_json_text(stdout, s->text, s->used);
     printf(",\"prompt_tokens\":%d,\"tokens\":%d,\"ended\":%s,\"step\":%lld,\"token\":[", g->prompt,
            g->tokens, g->ended ? "true" : "false", (long long)g->step);
     for (int i = 0; i < g->prompt + g->tokens - g->ended; i++)

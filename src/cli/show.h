@@ -49,7 +49,9 @@ void lg_cli_figure(const lg_figure *f);
 void lg_cli_text(const char *text);
 /* A field of CSV, in quotes, those inside doubled. */
 void lg_cli_csv(const char *text);
-/* A string with its quotes; NULL is null. */
+/* A string with its quotes; a byte that is not UTF-8, which JSON cannot hold, is U+FFFD. */
+void lg_cli_json_text(FILE *to, const char *text, size_t n);
+/* The same up to its 0; NULL is null. */
 void lg_cli_json(FILE *to, const char *text);
 
 #endif

@@ -266,42 +266,6 @@ static int32_t *read_tokens(const struct request *q, size_t *count)
     return tokens;
 }
 
-/* Bytes of the letter of UTF-8 that begins here; 0: there is none. */
-static size_t letter(const unsigned char *s, size_t n)
-{
-    size_t m = s[0] < 0x80   ? 1
-               : s[0] < 0xC2 ? 0
-               : s[0] < 0xE0 ? 2
-               : s[0] < 0xF0 ? 3
-               : s[0] < 0xF5 ? 4
-                             : 0;
-    if (m > n) return 0;
-    for (size_t i = 1; i < m; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    int outside = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-                  (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return outside ? 0 : m;
-}
-
-/* A string of JSON; a byte that is not UTF-8, which JSON cannot hold, as U+FFFD. */
-static void print_json_text(const char *text, size_t n)
-{
-    putchar('"');
-    for (size_t at = 0, m; at < n; at += m ? m : 1) {
-        const unsigned char *s = (const unsigned char *)text + at;
-        m = letter(s, n - at);
-        if (m == 0)
-            fputs("\\ufffd", stdout);
-        else if (*s == '"' || *s == '\\')
-            printf("\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            printf("\\u%04x", *s);
-        else
-            fwrite(s, 1, m, stdout);
-    }
-    putchar('"');
-}
-
 static int decode(struct request *q, lg_tokenizer *t)
 {
     lg_error err = {0};
@@ -314,7 +278,7 @@ static int decode(struct request *q, lg_tokenizer *t)
     if (e) return failed(&err);
     if (q->json) {
         printf("{\"bytes\":%zu,\"text\":", n);
-        print_json_text(text, n);
+        lg_cli_json_text(stdout, text, n);
         printf("}\n");
     } else {
         fwrite(text, 1, n, stdout);

@@ -15,7 +15,8 @@
 #include "lab/layout.h"
 #include "lab/run.h"
 
-static const char CONFIG[] = "config.json", WEIGHTS[] = "model.safetensors";
+static const char CONFIG[] = "config.json", WEIGHTS[] = "model.safetensors",
+                  TOKENIZER[] = "tokenizer.json";
 
 /* ---- What the formats can say ------------------------------------------------------------- */
 
@@ -242,11 +243,12 @@ static int check_empty(const char *folder, lg_error *err)
                     "%s holds files already; give a folder that is new or empty", folder);
 }
 
-/* Both files under a temporary name beside the folder, which then takes its place. */
+/* All files under a temporary name beside the folder, which then takes its place. */
 static int write_folder(const lg_model *m, const struct lg__layout *l, const char *kind, int length,
-                        const char *folder, lg_error *err)
+                        const char *tokenizer, const char *folder, lg_error *err)
 {
-    char part[LG__IMPORT_PATH], config[LG__IMPORT_PATH], weights[LG__IMPORT_PATH], name[32];
+    char part[LG__IMPORT_PATH], config[LG__IMPORT_PATH], weights[LG__IMPORT_PATH];
+    char copy[LG__IMPORT_PATH], name[32];
     size_t n = strlen(folder);
     while (n > 1 && folder[n - 1] == '/') n--;
     snprintf(name, sizeof name, ".part-%ld", (long)getpid());
@@ -257,21 +259,25 @@ static int write_folder(const lg_model *m, const struct lg__layout *l, const cha
     int e = lg__run_make_folders(part, err);
     if (!e) e = lg__run_path(config, sizeof config, part, CONFIG, err);
     if (!e) e = lg__run_path(weights, sizeof weights, part, WEIGHTS, err);
+    if (!e) e = lg__run_path(copy, sizeof copy, part, TOKENIZER, err);
     if (e) return e;
     e = write_weights(m, l, weights, err);
     if (!e) e = write_config(m, l, kind, length, config, err);
+    if (!e && tokenizer) e = lg__run_copy_file(tokenizer, part, TOKENIZER, err);
     if (!e && rename(part, folder))
         e = lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be made: %s; check the folder above it",
                      folder, strerror(errno));
     if (e) {
         unlink(config);
         unlink(weights);
+        unlink(copy);
         rmdir(part);
     }
     return e;
 }
 
-int lg_export(const lg_model *m, int length, const char *folder, lg_error *err)
+int lg__export(const lg_model *m, int length, const char *tokenizer, const char *folder,
+               lg_error *err)
 {
     struct lg__layout l;
     const char *kind;
@@ -280,5 +286,10 @@ int lg_export(const lg_model *m, int length, const char *folder, lg_error *err)
                         "a training length of %d tokens; it must be from 1 to 16777216", length);
     int e = choose(m, &l, &kind, err);
     if (!e) e = check_empty(folder, err);
-    return e ? e : write_folder(m, &l, kind, length, folder, err);
+    return e ? e : write_folder(m, &l, kind, length, tokenizer, folder, err);
+}
+
+int lg_export(const lg_model *m, int length, const char *folder, lg_error *err)
+{
+    return lg__export(m, length, NULL, folder, err);
 }

@@ -26,6 +26,8 @@ struct writing {
     lg_example x; /* the prompt, then room for what is generated */
     int32_t *ids; /* [x.n] */
     lg_decoder *decoder;
+    float *logits;
+    unsigned char *absent; /* rows that are of no token: never drawn */
     lg_batch prompts;
     struct text text[SIDE];
     int side;    /* of them */
@@ -119,10 +121,28 @@ static int tell_turns(struct writing *w, int *turn, int count, lg_text_generated
     return e;
 }
 
+/* Published models have more rows than their tokenizers have tokens: those are never drawn. */
+static int find_absent(struct writing *w, lg_error *err)
+{
+    size_t n;
+    int vocab = w->run.model_config.vocab, absent = 0;
+    w->logits = malloc((size_t)vocab * sizeof *w->logits);
+    w->absent = malloc((size_t)vocab);
+    if (!w->logits || !w->absent)
+        return lg__fail(err, LG_ERROR_MEMORY, "no memory for logits; end other programs");
+    for (int i = 0; i < vocab; i++)
+        absent += w->absent[i] = !lg_tokenizer_piece(w->tokenizer, i, &n);
+    if (absent == vocab)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "the tokenizer has no token that can be drawn");
+    return 0;
+}
+
 /* One more token of a text; LG_NONE: it was the last, and need not be read. */
 static int32_t draw(const struct writing *w, struct text *t, const float *logits)
 {
-    int32_t token = lg_sample(logits, w->run.model_config.vocab, w->o->temperature, &t->draws);
+    int vocab = w->run.model_config.vocab;
+    for (int i = 0; i < vocab; i++) w->logits[i] = w->absent[i] ? -INFINITY : logits[i];
+    int32_t token = lg_sample(w->logits, vocab, w->o->temperature, &t->draws);
     t->generated++;
     t->ended = token == w->info.end || token == w->info.begin;
     t->over = t->ended || t->generated == w->o->most;
@@ -206,8 +226,11 @@ int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g
     g->step = w.run.step;
     g->prompt = w.x.n;
     if (!e) e = make_ids(&w, err);
+    if (!e) e = find_absent(&w, err);
     if (!e) e = write_all(&w, g, err);
     free(w.ids);
+    free(w.logits);
+    free(w.absent);
     lg_decoder_free(w.decoder);
     lg_batch_clear(&w.prompts);
     for (int i = 0; i < w.side; i++) free(w.text[i].tokens);

@@ -23,4 +23,8 @@ void lg__import_beside(char path[LG__IMPORT_PATH], const char *folder, const cha
 lg_model *lg__import_hf(const char *folder, lg_import_info *info, lg_error *err);
 lg_model *lg__import_llama2c(const char *path, lg_import_info *info, lg_error *err);
 
+/* As lg_export, with a copy of this tokenizer.json unless it is NULL. */
+int lg__export(const lg_model *m, int length, const char *tokenizer, const char *folder,
+               lg_error *err);
+
 #endif

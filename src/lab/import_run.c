@@ -126,6 +126,32 @@ static int is_whole(const char *folder)
     return lg__run_path(path, sizeof path, folder, "checkpoint", NULL) || lg__run_has_steps(path);
 }
 
+/* A failed import removes its tokenizer's folder, and so may not begin with one of the user's. */
+static int check_no_tokenizer(const char *folder, lg_error *err)
+{
+    char path[LG__IMPORT_PATH];
+    struct stat st;
+    int e = lg__run_path(path, sizeof path, folder, LG__RUN_TOKENIZER, err);
+    if (!e && lstat(path, &st) == 0)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%s is there already and would be written over; take another folder", path);
+    return e;
+}
+
+/* A tokenizer.bin that was cut off between two tokens looks whole. */
+static int check_tokens(const lg_model *m, const char *kind, const char *tokenizer, lg_error *err)
+{
+    if (strcmp(kind, "llama2.c") != 0 || strcmp(tokenizer, "bytes") == 0) return 0;
+    lg_tokenizer *t = lg_tokenizer_open(tokenizer, err);
+    if (!t) return err->code;
+    int has = (int)lg_tokenizer_get_info(t).vocab, wanted = lg_model_get_config(m)->vocab;
+    lg_tokenizer_free(t);
+    if (has == wanted) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s has %d tokens, the model %d: take the model's own tokenizer, whole",
+                    tokenizer, has, wanted);
+}
+
 static int make_run(const lg_import_options *o, lg_model *m, const char *tokenizer, int length,
                     struct sets *s, lg_error *err)
 {
@@ -140,6 +166,7 @@ static int make_run(const lg_import_options *o, lg_model *m, const char *tokeniz
         e = lg__fail(err, LG_ERROR_ARGUMENT, "%s holds a run already; take another folder",
                      o->folder);
     if (!e) e = lg__run_check_folder(&r, o->folder, LG_RUN_EITHER, &there, err);
+    if (!e && !there) e = check_no_tokenizer(o->folder, err);
     if (!e) e = lg__run_claim_folder(&r, o->folder, LG_RUN_EITHER, &there, &lock, err);
     if (!e && ((e = lg__run_keep_tokenizer(tokenizer, o->folder, err)) ||
                (e = save(&r, m, o->folder, length, err))))
@@ -164,6 +191,7 @@ int lg_run_import(const lg_import_options *o, lg_import_info *info, lg_error *er
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "there is no tokenizer beside %s; give its file, or bytes (--tokenizer)",
                      o->path);
+    if (!e) e = check_tokens(m, info->kind, tokenizer, err);
     if (!e) e = make_run(o, m, tokenizer, info->length, &s, err);
     lg_model_free(m);
     free(s.text);
@@ -210,8 +238,7 @@ int lg_run_export(const char *folder, const char *to, int *tokenizer, lg_error *
                      "plain, random-start or pose",
                      folder, r.scheme.ids);
     if (!e) find_tokenizer(&r, path);
-    if (!e) e = lg_export(r.model, r.config.length[1], to, err);
-    if (!e && *path) e = lg__run_copy_file(path, to, "tokenizer.json", err);
+    if (!e) e = lg__export(r.model, r.config.length[1], *path ? path : NULL, to, err);
     *tokenizer = !e && *path;
     lg__run_close(&r);
     return e;

@@ -293,16 +293,21 @@ static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "task text: a length of %d..%d tokens; take 1..1048576", d->length_lo,
                         d->length_hi);
-    if ((e = lg__example_room(x, d->length_hi + 1, err))) return e;
     lg_corpus_side side = side_of(s, d->stream);
+    int lo = d->length_lo, hi = d->length_hi;
+    /* A model may have been made for longer texts than these, which are there to be looked at. */
+    if (side == LG_CORPUS_TEST && d->stream != LG__STREAM_TEST && hi > t->shape.length_most)
+        hi = t->shape.length_most;
+    if (lo > hi) lo = hi;
+    if ((e = lg__example_room(x, hi + 1, err))) return e;
     pthread_mutex_lock(&s->lock);
-    const lg_windows *w = find_windows(t, side, d->length_hi + 1, err);
+    const lg_windows *w = find_windows(t, side, hi + 1, err);
     e = w ? lg_windows_draw(w, d->seed, d->stream, d->index, x->tokens, NULL, err)
           : LG_ERROR_ARGUMENT;
     pthread_mutex_unlock(&s->lock);
     if (e) return e;
     lg_rng_init(&r, d->seed, d->stream + 0x54455854u, d->index);
-    int length = d->length_lo + (int)lg_rng_below(&r, (uint32_t)(d->length_hi - d->length_lo + 1));
+    int length = lo + (int)lg_rng_below(&r, (uint32_t)(hi - lo + 1));
     return lg__example_fill(x, x->tokens, length + 1, err);
 }
 

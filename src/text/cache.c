@@ -163,7 +163,7 @@ static int check(struct lg__cache *c, const struct header *h, lg_error *err)
 {
     if (h->version != VERSION) return damaged(c, "is of another version", err);
     if (h->check != header_check(h) || (h->width != 2 && h->width != 4) || h->documents < 0 ||
-        h->tokens < h->documents || h->tokens > INT64_MAX / 8 || h->vocab < 1)
+        h->tokens < h->documents || h->tokens > INT64_MAX / 64 || h->vocab < 1)
         return damaged(c, "has a damaged header", err);
     uint64_t tokens = ((uint64_t)h->tokens * h->width + 7) / 8 * 8;
     uint64_t size = sizeof *h + tokens + 8 * (2 * (uint64_t)h->documents + 1);

@@ -26,6 +26,8 @@ struct making {
     int64_t total; /* bytes of the files */
     uint64_t key;
     size_t bytes;
+    const char *file; /* of the document, and which of its documents it is */
+    int64_t in_file;
     lg_corpus_progress progress;
 };
 
@@ -41,13 +43,16 @@ static int put_piece(void *context, const struct lg__piece *p, lg_error *err)
     const int32_t *tokens;
     size_t n;
     int e = 0;
-    if (p->first) m->key = m->bytes = 0;
+    if (p->first) {
+        m->in_file = m->file == p->file ? m->in_file + 1 : 1;
+        m->file = p->file;
+        m->key = m->bytes = 0;
+    }
     if (!m->bytes && p->n) e = put_one(m, m->t->begin, err);
     if (!e) e = lg__tokenizer_encode(m->t, p->text, p->n, !m->bytes, &tokens, &n, err);
     if (e && err && err->code == LG_ERROR_ARGUMENT) { /* a byte without a token: say where */
         lg_error why = *err;
-        lg__fail(err, e, "%s, document %lld: %.400s", p->file, (long long)m->progress.documents + 1,
-                 why.text);
+        lg__fail(err, e, "%s, document %lld: %.400s", p->file, (long long)m->in_file, why.text);
     }
     if (!e) e = lg__cache_tokens(m->w, tokens, n, err);
     if (e) return e;

@@ -84,7 +84,7 @@ static int64_t count_tokens(const struct loading *l, const json_t *added, lg_err
         int64_t id = json_integer_value(json_object_get(one, "id"));
         if (id > most) most = id;
     }
-    return most + 1;
+    return most < INT64_MAX ? most + 1 : most; /* too many either way */
 }
 
 static int put_vocabulary(struct loading *l, const json_t *added, lg_error *err)
@@ -136,11 +136,10 @@ static int put_merge(struct loading *l, uint32_t rank, const char *left, size_t 
     memcpy(both + n, right, m);
     int32_t made = token_of(l, both, n + m);
     if (a == LG_NONE || b == LG_NONE || made == LG_NONE)
-        return lg__fail(
-            err, LG_ERROR_SYSTEM,
-            "%s: merge %u, \"%.40s\" with \"%.40s\", has or makes a token that is not in "
-            "the vocabulary: " REMEDY,
-            l->file, rank + 1, left, right);
+        return lg__fail(err, LG_ERROR_SYSTEM,
+                        "%s: merge %u, \"%.*s\" with \"%.*s\", has or makes a token that is not in "
+                        "the vocabulary: " REMEDY,
+                        l->file, rank + 1, n < 40 ? (int)n : 40, left, m < 40 ? (int)m : 40, right);
     lg__merges_add(&l->t->merges, a, b, rank, made);
     l->made[made] = 1;
     return 0;
@@ -151,7 +150,7 @@ static int put_line(struct loading *l, uint32_t rank, const char *line, size_t n
 {
     const char *space = memchr(line, ' ', n);
     size_t left = space ? (size_t)(space - line) : 0;
-    if (!left || left + 1 == n || memchr(space + 1, ' ', n - left - 1))
+    if (!left || left + 1 == n || memchr(space + 1, ' ', n - left - 1) || memchr(line, 0, n))
         return lg__fail(err, LG_ERROR_SYSTEM,
                         "%s: merge %u is \"%.*s\", not two tokens with a space between: " REMEDY,
                         l->file, rank + 1, n < 60 ? (int)n : 60, line);
@@ -228,11 +227,25 @@ static int is_true(const json_t *o, const char *key, int fallback)
     return v ? json_is_true(v) : fallback;
 }
 
+/* Whether a post-processor puts tokens around a text, or may. */
+static int adds_tokens(const json_t *after)
+{
+    const json_t *one;
+    size_t i;
+    if (!after || json_is_null(after) || is_type(after, "ByteLevel")) return 0;
+    if (!is_type(after, "TemplateProcessing") || !json_is_array(json_object_get(after, "single")))
+        return 1;
+    json_array_foreach(json_object_get(after, "single"), i,
+                       one) if (!json_object_get(one, "Sequence")) return 1;
+    return 0;
+}
+
 /* What the file asks of the text before it is merged, as far as that is known here. */
 static int read_steps(struct loading *l, const json_t *root, lg_error *err)
 {
     const json_t *normalizer = json_object_get(root, "normalizer");
     const json_t *before = json_object_get(root, "pre_tokenizer");
+    const json_t *after = json_object_get(root, "post_processor");
     const json_t *model = json_object_get(root, "model");
     static const char *const unread[] = {
         "dropout",       "unk_token",    "continuing_subword_prefix", "end_of_word_suffix",
@@ -259,6 +272,11 @@ static int read_steps(struct loading *l, const json_t *root, lg_error *err)
         return lg__fail(err, LG_ERROR_SYSTEM,
                         "%s: pre_tokenizer is %s; only ByteLevel is read: take another tokenizer",
                         l->file, type_of(before));
+    if (adds_tokens(after))
+        return lg__fail(err, LG_ERROR_SYSTEM,
+                        "%s: post_processor is %s and adds tokens, which is not read: take another "
+                        "tokenizer",
+                        l->file, type_of(after));
     l->t->nfc = is_type(normalizer, "NFC");
     l->t->prefix_space = is_true(before, "add_prefix_space", 1);
     l->t->regex = is_true(before, "use_regex", 1);
@@ -355,6 +373,14 @@ int lg__load_json(lg_tokenizer *t, const char *file, lg_error *err)
 
 /* ---- GPT-2's pair ------------------------------------------------------------------------------------- */
 
+static size_t count_lines(FILE *f)
+{
+    size_t lines = 1; /* the last need not end */
+    for (int c; (c = getc(f)) != EOF;) lines += c == '\n';
+    rewind(f);
+    return lines;
+}
+
 /* A line each, after one with the version. */
 static int read_lines(struct loading *l, FILE *f, lg_error *err)
 {
@@ -362,7 +388,7 @@ static int read_lines(struct loading *l, FILE *f, lg_error *err)
     size_t size = 0;
     uint32_t rank = 0;
     ssize_t n;
-    int e = 0;
+    int e = lg__merges_new(&l->t->merges, count_lines(f), err);
     while (!e && (n = getline(&line, &size, f)) >= 0) {
         while (n && (line[n - 1] == '\n' || line[n - 1] == '\r')) n--;
         if (n && !(rank == 0 && strncmp(line, "#version", 8) == 0))
@@ -392,7 +418,6 @@ int lg__load_pair(lg_tokenizer *t, const char *vocabulary, const char *merges, l
         e = lg__fail(err, LG_ERROR_SYSTEM,
                      "%s cannot be read (%s): the merges must lie beside %s, under this name",
                      merges, strerror(errno), vocabulary);
-    if (!e) e = lg__merges_new(&t->merges, json_object_size(root), err);
     if (!e) e = read_lines(&l, f, err);
     if (!e) e = check_merges(&l, err);
     const json_t *end = json_object_get(root, "<|endoftext|>");

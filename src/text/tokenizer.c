@@ -248,17 +248,22 @@ static int room(lg_tokenizer *t, size_t more, lg_error *err)
 
 static int32_t *next_token(lg_tokenizer *t) { return (int32_t *)t->tokens.data + t->n; }
 
+static int refuse_byte(const lg_tokenizer *t, int byte, lg_error *err)
+{
+    int never = byte == 0xC0 || byte == 0xC1 || byte >= 0xF5; /* in UTF-8 */
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "%s has no token for the byte 0x%02x%s the tokenizer bytes or one of your own", t->file,
+        byte, never ? ", which is never in UTF-8: convert the text to UTF-8, or take" : ": take");
+}
+
 /* Bytes to tokens, merged; there is room for one a byte. */
 static int merge_word(lg_tokenizer *t, const char *text, size_t n, lg_error *err)
 {
     int32_t *out = next_token(t);
     for (size_t i = 0; i < n; i++) {
         out[i] = t->of_byte[(unsigned char)text[i]];
-        if (out[i] == LG_NONE)
-            return lg__fail(err, LG_ERROR_ARGUMENT,
-                            "%s has no token for the byte 0x%02x, which is never in UTF-8: convert "
-                            "the text to UTF-8, or take the tokenizer bytes or one of your own",
-                            t->file, (unsigned char)text[i]);
+        if (out[i] == LG_NONE) return refuse_byte(t, (unsigned char)text[i], err);
     }
     int e = lg__merge(&t->merges, out, &n, err);
     if (!e) t->n += n;

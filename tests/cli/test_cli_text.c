@@ -113,9 +113,17 @@ static void goes_on_with_a_prompt(void **state)
     prints(",\"token\":[108,105,110,101,32,49,");
     assert_int_equal(run("generate r --count 3 --most 4 --temperature 1 --json", STDOUT), 0);
     assert_int_equal(count("\"token\":["), 3);
+    /* bytes that are no letters, and zeros, which end a string of C but not a text */
+    assert_int_equal(run("generate r --count 4 --most 200 --temperature 50 --json", STDOUT), 0);
+    prints("\\ufffd");
+    prints("\\u0000");
     assert_int_equal(run("generate r --prompt 'line 1' --count 3 --most 2", STDOUT), 0);
     assert_int_equal(count("line 1"), 3);
     assert_int_equal(count("\n<|endoftext|>\n"), 2);
+    /* a model may have more rows than there are tokens, as published ones do: these are never drawn */
+    assert_int_equal(run("train c.yaml --out wide --set task.vocab=400 " SMALL, BOTH), 0);
+    assert_int_equal(run("generate wide --count 4 --most 100 --temperature 50 --json", STDOUT), 0);
+    assert_int_equal(count("\"token\":["), 4);
     assert_int_equal(run("generate r --length 5", BOTH), 2);
     prints("r is a run of texts, for which there is no --length");
 }
@@ -135,6 +143,15 @@ static void goes_out_and_comes_back(void **state)
     prints("30 of 30");
     assert_int_equal(run("import hf back --tokenizer bytes", BOTH), 2);
     prints("back holds a run already");
+    /* texts that are shorter than the model was made for can be looked at all the same */
+    write_file("brief.txt", "a few words\n<|endoftext|>\nand some\n");
+    assert_int_equal(run("import hf brief --tokenizer bytes --text brief.txt", BOTH), 0);
+    assert_int_equal(run("eval brief --threads 1 --lengths 8", BOTH), 0);
+    /* what a failed import would remove */
+    assert_int_equal(mkdir(in_home("mine"), 0777) | mkdir(in_home("mine/tokenizer"), 0777), 0);
+    assert_int_equal(run("import hf mine --tokenizer bytes", BOTH), 2);
+    prints("mine/tokenizer is there already");
+    assert_true(there("mine/tokenizer") && !there("mine/config.yaml"));
     /* as an import leaves it that is killed before its weights are on the disk: made again */
     char command[200];
     snprintf(command, sizeof command, "rm -r %s", in_home("back/checkpoint"));

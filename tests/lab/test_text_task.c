@@ -856,6 +856,11 @@ static void imports_that_cannot_be_are_refused(void **state)
     o.tokenizer = "bytes";
     assert_int_not_equal(lg_run_import(&o, NULL, &err), 0);
     assert_non_null(strstr(err.text, "the tokenizer bytes has 257 tokens"));
+    o.path =
+        LG_TEST_DATA "/imports/llama2c_tied.bin"; /* whose tokenizer may look whole and be cut */
+    o.tokenizer = LG_TEST_DATA "/tokens/llama.bin";
+    assert_int_not_equal(lg_run_import(&o, NULL, &err), 0);
+    assert_non_null(strstr(err.text, "take the model's own tokenizer, whole"));
     o.path = in_home("nowhere");
     assert_int_not_equal(lg_run_import(&o, NULL, &err), 0);
     assert_int_not_equal(stat(in_home("small"), &st), 0);

@@ -54,13 +54,21 @@ static void changed_files_are_refused(void **state)
         {"\"single_word\": false", "\"single_word\": true", "has single_word"},
         {"\"id\": 0", "\"id\": 3", "gives otherwise"},
         {"\"id\": 0", "\"id\": 2000000000", "which cannot be"},
+        {"\"id\": 0", "\"id\": 9223372036854775807", "which cannot be"},
+        {"\"a\": 98,", "\"a\": 9223372036854775807,", "which cannot be"},
         {"\"content\": \"<|endoftext|>\"", "\"content\": \"\"", "no content"},
         {"\"<|endoftext|>\": 0", "\"<|endoftext|>\": 1", "same number"},
         {"\"<|endoftext|>\": 0", "\"<|endoftext|>\": -1", "not a whole one"},
         {"\"merges\": [", "\"joins\": [", "model.merges is missing"},
         {"\"merges\": [", "\"merges\": [\"a b c\",", "merge 1"},
         {"\"merges\": [", "\"merges\": [[\"a\"],", "merge 1"},
-        {"\"merges\": [", "\"merges\": [\"q z\",", "not in the vocabulary"},
+        {"\"merges\": [", "\"merges\": [\"q z\",", "merge 1, \"q\" with \"z\", has or makes"},
+        {"\"post_processor\": {", "\"post_processor\": {\"type\": \"RobertaProcessing\"}, \"x\": {",
+         "post_processor is RobertaProcessing and adds tokens"},
+        {"\"post_processor\": {",
+         "\"post_processor\": {\"type\": \"TemplateProcessing\", \"single\": [{\"SpecialToken\": "
+         "{\"id\": \"<s>\"}}, {\"Sequence\": {\"id\": \"A\"}}]}, \"x\": {",
+         "post_processor is TemplateProcessing and adds tokens"},
         {"\"vocab\": {", "\"words\": {", "no model.vocab"},
         {"\"a\": 98,", "", "not in the vocabulary"},
         {"\"merges\": [", "\"merges\" [", "line"},
@@ -70,9 +78,18 @@ static void changed_files_are_refused(void **state)
         change(cases[i].from, cases[i].to);
         refused(in_home("changed.json"), cases[i].words);
     }
-    change("\"version\": \"1.0\"", "\"version\": \"1.1\"");
-    lg_tokenizer_free(
-        lg_tokenizer_open(in_home("changed.json"), NULL)); /* unchanged where it matters */
+    static const char *const same[][2] = {
+        {"\"version\": \"1.0\"", "\"version\": \"1.1\""},
+        {"\"post_processor\": {",
+         "\"post_processor\": {\"type\": \"TemplateProcessing\", \"single\": "
+         "[{\"Sequence\": {\"id\": \"A\"}}]}, \"x\": {"},
+    };
+    for (int i = 0; i < 2; i++) {
+        change(same[i][0], same[i][1]);
+        lg_tokenizer *t = lg_tokenizer_open(in_home("changed.json"), NULL);
+        assert_non_null(t); /* unchanged where it matters */
+        lg_tokenizer_free(t);
+    }
 }
 
 /* Whether a token of a .bin begins here: a file that is cut there looks whole. */
@@ -247,6 +264,40 @@ static void the_pair_is_read(void **state)
     free(text);
 }
 
+/* A vocabulary of nearly only a, aa, aaa, ..: two of them make a third, in many ways. */
+static void a_pair_may_have_more_merges_than_tokens(void **state)
+{
+    enum { LETTERS = 95, RUN = 60 };
+    char as[RUN + 1];
+    (void)state;
+    memset(as, 'a', RUN);
+    as[RUN] = '\0';
+    FILE *f = fopen(in_home("vocab.json"), "wb");
+    assert_non_null(f);
+    fputs("{\"\304\240\": 0", f); /* the letter of a space */
+    for (int i = 1; i < LETTERS; i++)
+        fprintf(f, ", \"%s%c\": %d", i + ' ' == '"' || i + ' ' == '\\' ? "\\" : "", i + ' ', i);
+    for (int n = 2; n <= RUN; n++) fprintf(f, ", \"%.*s\": %d", n, as, LETTERS + n - 2);
+    fputs("}", f);
+    fclose(f);
+    f = fopen(in_home("merges.txt"), "wb");
+    assert_non_null(f);
+    for (int n = 2; n <= RUN; n++)
+        for (int i = 1; i < n; i++) fprintf(f, "%.*s %.*s\n", i, as, n - i, as);
+    fclose(f);
+    lg_error err = {0};
+    const int32_t *tokens;
+    size_t count;
+    lg_tokenizer *t = lg_tokenizer_open(in_home("vocab.json"), &err);
+    if (!t) fail_msg("%s", err.text);
+    assert_int_equal(lg_tokenizer_encode(t, as, RUN, &tokens, &count, NULL), 0);
+    lg_tokenizer_free(t);
+    f = fopen(in_home("merges.txt"), "wb");
+    fwrite("a a\0x\n", 1, 6, f); /* a zero is part of no token */
+    fclose(f);
+    refused(in_home("merges.txt"), "not two tokens");
+}
+
 /* What a tokenizer is called by: the same of the same, another of one that encodes otherwise. */
 static void checksums_tell_tokenizers_apart(void **state)
 {
@@ -292,6 +343,7 @@ int main(void)
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(older_bins_are_read),
         cmocka_unit_test(the_pair_is_read),
+        cmocka_unit_test(a_pair_may_have_more_merges_than_tokens),
         cmocka_unit_test(checksums_tell_tokenizers_apart),
         cmocka_unit_test(without_memory_it_is_refused),
     };
