@@ -139,6 +139,42 @@ static void languages_become_a_table(void **state)
     prints("there is no folder nowhere/LANGUAGE/test");
 }
 
+/* The runs that it probes are found under the names that a sweep gives them; other runs with as many steps
+ * are others. */
+static void excess_finds_its_runs(void **state)
+{
+    (void)state;
+    says("w.yaml",
+         "config:\n"
+         "  task: {name: text, text: own/languages/xx/train, tokenizer: bytes, test: 0.3}\n"
+         "  model: {layers: 1, width: 16, heads: 2}\n"
+         "  train: {steps: 1, batch: 2, length: [16, 16]}\n"
+         "  eval: {lengths: [16], samples: 1}\n"
+         "vary:\n  method: {NeoX: {}, \"NeoX, PoSE\": {train.lr: 3e-3}, \"NeoX, 256\": {train.lr: "
+         "2e-3}}\n  seed: [1]\n");
+    says("stub",
+         "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in probe) runs=\"$2|$4\" ;; --out) out=$2 ;; "
+         "--version) echo stub; exit ;; esac; shift; done\nmkdir -p \"$out\" && cd \"$out\" && "
+         "touch "
+         "excess.svg kstar.svg position.svg passage.html && echo \"$runs\"\n");
+    static const char excess[] =
+        "ONLY=english WORK=work LENGTHEN=./stub " LG_SOURCE_DIR "/scripts/excess w out";
+    if (shell("chmod +x stub && $LENGTHEN sweep w.yaml --out w --threads 1")) fail_msg("%s", out);
+    assert_int_equal(shell(excess), 0);
+    prints("w/method=NeoX,_256,seed=1|");
+    prints("w/method=NeoX,_PoSE,seed=1\n");
+    assert_int_equal(count("|"), 2);
+    assert_true(there("out/english/excess.svg") && there("out/english-pose/made.txt"));
+    assert_int_equal(shell(excess), 0);
+    assert_int_equal(count("|"), 0); /* kept */
+    assert_int_equal(shell("rm -r w && $LENGTHEN sweep w.yaml --out w --threads 1"), 0);
+    assert_int_equal(shell(excess), 0);
+    assert_int_equal(count("|"), 2);
+    assert_int_equal(shell("rm -r w/*256*"), 0);
+    assert_int_equal(shell(excess), 1);
+    prints("there is no run");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +183,7 @@ int main(void)
         cmocka_unit_test(get_text_makes_what_it_can),
         cmocka_unit_test(every_config_starts),
         cmocka_unit_test(languages_become_a_table),
+        cmocka_unit_test(excess_finds_its_runs),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
 }
