@@ -274,6 +274,7 @@ typedef struct lg_probe_summary {
     const char *unit;           /* of these lengths: "tokens", "bits" */
     int context;                /* the longest texts that the other run was trained on; 0: none */
     int documents, predictions, dependent, most_k;
+    int stopped; /* before all documents that were asked for: the store has nothing of it */
     double loss; /* of all predictions */
     /* Of the dependent ones: k* at 10, 25, 50, 75 and 90% (most_k + 1: more than most_k); and the share
      * with k* <= 0, 1, .. 32, as far as it was looked for. */

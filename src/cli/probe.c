@@ -336,8 +336,9 @@ static int run(struct request *q)
         fprintf(stderr, "lengthen probe: %s\n", err.text);
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
     }
-    if (lg_cli_interrupted)
-        fprintf(stderr, "Stopped after %d texts; what follows is of these.\n", s.documents);
+    if (s.stopped)
+        fprintf(stderr, "Stopped after %d texts; what follows is of these and kept nowhere.\n",
+                s.documents);
     if (s.length > s.trained_length && s.trained_length)
         fprintf(
             stderr,
@@ -348,7 +349,7 @@ static int run(struct request *q)
         print_json(&s);
     else
         print_table(q, &s);
-    return lg_cli_probe_out_finish(&q->out, &s);
+    return s.stopped ? LG_EXIT_FAILED : lg_cli_probe_out_finish(&q->out, &s);
 }
 
 int lg_cmd_probe(int argc, char **argv)

@@ -51,6 +51,7 @@ static struct mean mean_of(const struct looking *k, lg__where where)
         m.most = fmax(m.most, k->cells[i].most);
     }
     if (m.cells) m.mean /= m.cells;
+    if (isnan(m.mean)) m.least = m.most = NAN; /* holds nothing */
     return m;
 }
 

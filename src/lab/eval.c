@@ -188,15 +188,35 @@ static int name_cells(const lg_eval_options *o, const char *setting, char *name,
     return lg__fail(err, LG_ERROR_ARGUMENT, "\"%.60s..\" is too long; take a shorter name", name);
 }
 
-void lg__run_sum_data(const char *task, char data[20])
+/* FNV-1a, on from the sum so far. */
+static uint64_t sum_file(uint64_t sum, const char *path)
 {
-    uint64_t sum = 14695981039346656037u; /* FNV-1a */
-    data[0] = 0;
-    if (strncmp(task, "jsonl:", 6) != 0) return;
-    FILE *f = fopen(task + 6, "rb");
+    FILE *f = fopen(path, "rb");
     for (int c; f && (c = getc(f)) != EOF;) sum = (sum ^ (unsigned char)c) * 1099511628211u;
     if (f) fclose(f);
-    snprintf(data, 20, "%016llx", (unsigned long long)sum);
+    return sum;
+}
+
+void lg__run_sum_data(const struct lg__config *c, const char *task, const char *setting,
+                      char data[20])
+{
+    static const char *const keys[] = {"table=", "vocab="};
+    const uint64_t none = 14695981039346656037u;
+    uint64_t sum = none;
+    const char *name = task ? task : c->task;
+    size_t kind = strcspn(name, ":");
+    int same = kind == strcspn(c->task, ":") && strncmp(name, c->task, kind) == 0;
+    if (strncmp(name, "jsonl:", 6) == 0) sum = sum_file(sum, name + 6);
+    for (int k = 0; k < 2; k++) {
+        const char *file = NULL;
+        size_t n = strlen(keys[k]);
+        for (int i = 0; i < c->setting_count && same; i++)
+            if (strncmp(c->settings[i], keys[k], n) == 0) file = c->settings[i] + n;
+        if (setting && strncmp(setting, keys[k], n) == 0) file = setting + n;
+        if (file && *file) sum = sum_file(sum, file);
+    }
+    data[0] = 0;
+    if (sum != none) snprintf(data, 20, "%016llx", (unsigned long long)sum);
 }
 
 /* The grid of every setting: checks them, or makes them. */
@@ -204,13 +224,13 @@ static int run_settings(struct grid *g, int check, lg_error *err)
 {
     const lg_eval_options *o = g->o;
     int count = o->setting_count ? o->setting_count : 1, own = !o->setting_count && !o->task, e = 0;
-    if (!check) lg__run_sum_data(o->task ? o->task : g->run->config.task, g->data);
     for (int i = 0; i < count && !e; i++) {
         const char *setting = o->setting_count ? o->settings[i] : NULL;
         char name[sizeof((lg_run_cell *)0)->setting];
         g->task = g->run->task;
         e = name_cells(o, setting, name, sizeof name, err);
         if (!e && !own) e = lg__run_other_task(g->run, o->task, setting, &g->task, err);
+        if (!check) lg__run_sum_data(&g->run->config, o->task, setting, g->data);
         if (!e) e = run_task(g, name, check, err);
         if (g->task != g->run->task) lg_task_free(g->task);
     }

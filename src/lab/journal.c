@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "lab/run.h"
+#include "lab/store.h"
 #include "lab/study.h"
 
 static int no_memory(lg_error *err)
@@ -98,14 +99,6 @@ int lg__journal_same(const struct lg__study *s, int run)
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-void lg__journal_build(const char *line, char commit[64], char compiler[64])
-{
-    char ignored[64];
-    if (sscanf(line, "lengthen %63s (%63[^,], %63[^)])", ignored, commit, compiler) == 3) return;
-    snprintf(commit, 64, "unknown"); /* a line of version 1 of the store */
-    snprintf(compiler, 64, "unknown");
-}
-
 /* "avx2+c" of "avx2-1+c-1". */
 static void isa_of(const char *kernels, char isa[LG__RUN_KERNELS])
 {
@@ -162,7 +155,7 @@ static json_t *make_entry(const struct lg__study *s, int run, const lg_store_run
     char *command = command_of(s, run);
     time_t when = (time_t)r->updated;
     struct tm tm;
-    lg__journal_build(r->machine, commit, compiler);
+    lg__store_build(r->machine, commit, compiler);
     lg_cpu(cpu);
     isa_of(r->kernels, isa);
     digits_of(s->runs[run].settings, settings);

@@ -176,11 +176,15 @@ static void choose(struct probing *p, int64_t document, int from)
 
 static lg_draw draw_of(const struct probing *p)
 {
+    const int *sparsity = p->run.config.sparsity;
+    int own = p->task == p->run.task;
     return (lg_draw){.seed = (uint64_t)p->run.config.seed,
                      .stream = LG__STREAM_TEST,
                      .index = (uint64_t)p->index,
                      .length_lo = p->least,
-                     .length_hi = p->o.length};
+                     .length_hi = p->o.length,
+                     .sparsity_lo = own ? sparsity[0] : 0,
+                     .sparsity_hi = own ? sparsity[1] : 0};
 }
 
 static int make_example(struct probing *p, int64_t *document, lg_error *err)
@@ -396,9 +400,11 @@ int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_er
         e = one_document(p, err);
     }
     if (!e && !p->sum.count)
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s: no prediction was looked at; take more documents or predictions",
-                     o->folder);
+        e = o->stop && *o->stop
+                ? lg__fail(err, LG_ERROR_SYSTEM, "stopped before the first text was done")
+                : lg__fail(err, LG_ERROR_ARGUMENT,
+                           "%s: no prediction was looked at; take more documents or predictions",
+                           o->folder);
     if (!e) {
         *summary = (lg_probe_summary){.step = p->run.step,
                                       .against_step = p->against.run.step,
@@ -409,9 +415,10 @@ int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_er
                                       .context = p->against.context,
                                       .documents = p->sum.documents,
                                       .most_k = p->o.most_k};
+        summary->stopped = p->index < p->documents;
         e = lg__probe_sum_up(&p->sum, summary, err);
     }
-    if (!e && store) e = keep(p, summary, store, err);
+    if (!e && store && !summary->stopped) e = keep(p, summary, store, err);
     lg_store_close(store);
     close_probing(p);
     free(p);

@@ -36,7 +36,7 @@ static int sync_folder(const char *path)
     char *slash = strrchr(folder, '/');
     if (slash) *slash = 0;
     int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int ok = fd >= 0 && fsync(fd) == 0;
+    int ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some systems sync no folders */
     if (fd >= 0) close(fd);
     return ok;
 }
@@ -177,6 +177,42 @@ static int check_same(struct lg__run *r, const char *folder, const char *path, l
     return e;
 }
 
+/* A model knows words by their numbers, which are those of a file of examples or of a table as it was;
+ * and a run that goes on reads the same examples. Of texts the config has a checksum. */
+static void sum_words(const struct lg__run *r, char line[80])
+{
+    const lg_task_shape *shape = lg_task_get_shape(r->task);
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, with the zeros between words */
+    char data[20];
+    for (int i = 0; i < shape->vocab; i++)
+        for (const char *c = shape->words[i]; c == shape->words[i] || c[-1]; c++)
+            h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    lg__run_sum_data(&r->config, NULL, NULL, data);
+    snprintf(line, 80, "# words %016llx, data %s", (unsigned long long)h, *data ? data : "-");
+}
+
+/* Against the line of the config there, if it has one; of the data only where the run is to go on. */
+static int check_words(const struct lg__run *r, const char *folder, const char *text, int goes_on,
+                       lg_error *err)
+{
+    char now[80];
+    const char *was = strstr(text, "\n# words ");
+    size_t words = strlen("# words 0123456789abcdef");
+    if (!was || !r->task) return 0; /* of a sweep's runs each is opened as it begins */
+    sum_words(r, now);
+    if (strncmp(was + 1, now, words) != 0)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "the words of task %s are others, or in another order, than when %s was "
+                        "trained; bring its file back, or fix them with task.vocab and train anew",
+                        r->config.task, folder);
+    if (goes_on && strncmp(was + 1, now, strlen(now)) != 0)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "the examples of task %s have changed since %s was begun; bring its file "
+                        "back, or train anew in another folder (--out)",
+                        r->config.task, folder);
+    return 0;
+}
+
 static int holds_checkpoints(const char *folder)
 {
     char path[4096];
@@ -194,6 +230,7 @@ static int check_there(struct lg__run *r, const char *folder, const char *path, 
                         "(--out)",
                         folder);
     int e = check_same(r, folder, path, err);
+    if (!e) e = check_words(r, folder, old, 1, err);
     read_id(old, r->id);
     if (!e && !r->id[0])
         e = lg__fail(err, LG_ERROR_ARGUMENT,
@@ -249,7 +286,7 @@ int lg__run_is_locked(const char *folder)
 /* Draws the run's ID. */
 static int write_config(struct lg__run *r, const char *folder, lg_error *err)
 {
-    char path[4096], *text, *all = NULL;
+    char path[4096], words[80], *text, *all = NULL;
     unsigned char drawn[(LG__RUN_ID - 1) / 2];
     int e = lg__run_path(path, sizeof path, folder, "config.yaml", err);
     if (e) return e;
@@ -258,7 +295,9 @@ static int write_config(struct lg__run *r, const char *folder, lg_error *err)
                         strerror(errno));
     for (size_t i = 0; i < sizeof drawn; i++) snprintf(r->id + 2 * i, 3, "%02x", drawn[i]);
     text = lg__config_text(&r->config);
-    if (!text || asprintf(&all, "%s%s\n%s%s%s%s", first_line, r->id,
+    words[0] = 0;
+    if (!lg__is_text(r->task)) sum_words(r, words);
+    if (!text || asprintf(&all, "%s%s\n%s%s%s%s%s%s", first_line, r->id, words, *words ? "\n" : "",
                           *r->origin ? "# begins with the weights of " : "", r->origin,
                           *r->origin ? "\n" : "", text) < 0) {
         all = NULL;
@@ -409,7 +448,7 @@ static int open_text_run(struct lg__run *r, const char *folder, const char *conf
 
 int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning, lg_error *err)
 {
-    char path[4096], *note = NULL;
+    char path[4096], *note = NULL, *text = NULL;
     struct stat st;
     lg_error ignored, own;
     if (!err) err = &own;
@@ -420,12 +459,15 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, lg_error *warning
     if (!e)
         e = lg_run_is_text(folder) ? open_text_run(r, folder, path, err)
                                    : lg__run_open(r, path, NULL, 0, err);
-    lg__run_id(folder, r->id);
+    if (!e) e = lg__run_read_file(path, &text, err);
+    if (!e) read_id(text ? text : "", r->id);
     if (!e && !r->id[0])
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s does not name its run in the first line; was it edited? Put that line "
                      "back, or train the run again",
                      path);
+    if (!e) e = check_words(r, folder, text, 0, err);
+    free(text);
     if (!e) e = lg__run_path(path, sizeof path, folder, "checkpoint", err);
     if (!e) e = lg__checkpoint_load(path, r->model, NULL, &note, warning ? warning : &ignored, err);
     if (!e && warning && !warning->text[0] && lg__is_text(r->task) && lg__text_note(r->task))

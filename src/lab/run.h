@@ -104,9 +104,11 @@ int lg__run_grid(struct lg__run *r, const lg_eval_options *o, lg_store *s, int64
 int lg__run_check_losses(const struct lg__run *r, lg_error *err);
 int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
                    lg_error *warning, lg_error *err);
-/* A checksum of a task's file of examples, which may be another one tomorrow: lg_run_cell.data; ""
- * of other tasks. */
-void lg__run_sum_data(const char *task, char data[20]);
+/* A checksum of the files that a task reads, of examples, of words or with a table, which may be others
+ * tomorrow: lg_run_cell.data; "" of other tasks. Of the config's task, or another one (else NULL), with a
+ * setting in the place of the config's (or NULL). */
+void lg__run_sum_data(const struct lg__config *c, const char *task, const char *setting,
+                      char data[20]);
 /* The 95% interval of a share, `right` of n > 0. */
 void lg__wilson(double right, double n, double *low, double *high);
 

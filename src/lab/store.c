@@ -171,13 +171,23 @@ double lg__store_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-const char *lg__store_machine(char line[200])
+static const char *describe_machine(char line[200], const char *commit)
 {
     char host[100] = "";
     gethostname(host, sizeof host - 1);
-    snprintf(line, 200, "lengthen %s (%s, %s), %s, %d cores, %s", lg_version(), lg_commit(),
+    snprintf(line, 200, "lengthen %s (%s, %s), %s, %d cores, %s", lg_version(), commit,
              lg_compiler(), lg_isa(), lg_cores(), host);
     return line;
+}
+
+const char *lg__store_machine(char line[200]) { return describe_machine(line, lg_commit()); }
+
+void lg__store_build(const char *line, char commit[64], char compiler[64])
+{
+    char ignored[64];
+    if (sscanf(line, "lengthen %63s (%63[^,], %63[^)])", ignored, commit, compiler) == 3) return;
+    snprintf(commit, 64, "unknown"); /* a line of version 1 of the store */
+    snprintf(compiler, 64, "unknown");
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -373,6 +383,27 @@ static int move_folder(lg_store *s, const lg_store_run *r, int trains, lg_error 
                             err);
 }
 
+/* A run that another build goes on with is of both. */
+static int join_builds(lg_store *s, int64_t number, lg_error *err)
+{
+    char line[200], commit[64], compiler[64], all[140];
+    sqlite3_stmt *q = lg__store_prepare(
+        s, err, "SELECT machine FROM runs WHERE number = ? AND step < steps", "i", number);
+    int e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM;
+    if (e > 0) lg__store_build(lg__store_text(q, 0), commit, compiler);
+    sqlite3_finalize(q);
+    if (e <= 0) return e;
+    const char *last = strrchr(commit, '+') ? strrchr(commit, '+') + 1 : commit;
+    if (strcmp(last, lg_commit()) == 0) return 0;
+    if (snprintf(all, sizeof all, "%s+%s", commit, lg_commit()) > 63) /* as lg__store_build reads */
+        snprintf(all, sizeof all, "..+%.60s", lg_commit());
+    return lg__store_finish(s,
+                            lg__store_prepare(s, err,
+                                              "UPDATE runs SET machine = ? WHERE number = ?", "ti",
+                                              describe_machine(line, all), number),
+                            err);
+}
+
 int lg__store_register(lg_store *s, const lg_store_run *r, int trains, int64_t *number,
                        lg_error *err)
 {
@@ -402,7 +433,8 @@ int lg__store_register(lg_store *s, const lg_store_run *r, int trains, int64_t *
     if (!e) e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM;
     if (e > 0) *number = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
-    return lg__store_end(s, e > 0 ? 0 : e, err);
+    if (e > 0) e = trains ? join_builds(s, *number, err) : 0;
+    return lg__store_end(s, e, err);
 }
 
 int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
@@ -584,20 +616,23 @@ int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int sampl
     return e < 0 ? e : 0;
 }
 
+#define SAME_CELL                                                                                  \
+    "FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND o.setting = e.setting AND"        \
+    " o.sparsity = e.sparsity AND o.predicted = e.predicted AND o.length = e.length"
+
 int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
                    lg_error *err)
 {
-    /* Of a cell that was made with several numbers of samples, the one with the most; of several
-     * states of a file of examples, the latest. */
+    /* Of several states of a file of examples, the latest; of a cell that was made of it with several
+     * numbers of samples, the one with the most. */
     sqlite3_stmt *q = lg__store_prepare(
         s, err,
         CELLS " WHERE run = ?1 AND (?2 = -2 OR e.step = CASE ?2 WHEN -1 THEN"
-              " (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND NOT"
-              " EXISTS (SELECT 1 FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND"
-              " o.setting = e.setting AND o.sparsity = e.sparsity AND o.predicted = e.predicted AND"
-              " o.length = e.length AND (o.data = e.data AND o.samples > e.samples OR"
-              " o.data <> e.data AND o.created > e.created)) ORDER BY e.step, setting, predicted, "
-              "e.sparsity, e.length",
+              " (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND"
+              " e.data = (SELECT o.data " SAME_CELL
+              " ORDER BY o.created DESC LIMIT 1) AND NOT EXISTS"
+              " (SELECT 1 " SAME_CELL " AND o.data = e.data AND o.samples > e.samples)"
+              " ORDER BY e.step, setting, predicted, e.sparsity, e.length",
         "ii", number, step);
     int e = q ? 1 : LG_ERROR_SYSTEM;
     lg_run_cell cell;

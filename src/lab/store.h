@@ -6,7 +6,8 @@
 #include "lengthen_lab.h"
 
 /* The run of r->id, new or known: number, state and times are the store's own. trains 1: refused if
- * the folder is a copy of the one that the store knows. */
+ * the folder is a copy of the one that the store knows; and if another build goes on with the run, its
+ * commit is put behind that of the first, "A+B". */
 int lg__store_register(lg_store *s, const lg_store_run *r, int trains, int64_t *number,
                        lg_error *err);
 /* How long to wait for another process that writes, from now on (60000 ms at first). */
@@ -14,6 +15,8 @@ void lg__store_wait(lg_store *s, int milliseconds);
 /* error NULL: "". */
 int lg__store_state(lg_store *s, int64_t number, const char *state, const char *error,
                     lg_error *err);
+/* The commit and the compiler in the line of lg_store_run.machine; "unknown" where it has none. */
+void lg__store_build(const char *line, char commit[64], char compiler[64]);
 /* By which kernels it was trained: "avx2-1", or "avx2-1+c-1". */
 int lg__store_kernels(lg_store *s, int64_t number, const char *kernels, lg_error *err);
 /* Rows of steps; one that is there already is replaced, and the run is at the last one's step.

@@ -99,19 +99,22 @@ int lg__store_get_losses(lg_store *s, int64_t number, const lg_text_row *like, i
     return e;
 }
 
+#define SAME_LENGTH                                                                                \
+    "FROM losses AS p WHERE p.run = o.run AND p.step = o.step AND p.texts = o.texts AND"           \
+    " p.context = o.context AND p.length = o.length"
+
 int lg_store_losses(lg_store *s, int64_t number, int64_t step, lg_text_told *each, void *context,
                     lg_error *err)
 {
-    /* Of a length that was made with several numbers of documents, the one with the most; of several
-     * states of the texts, the latest. */
+    /* Of several states of the texts, the latest; of a length that was made of it with several numbers
+     * of documents, the one with the most. */
     lg__rows *q = lg__store_prepare(
         s, err,
         LOSSES " WHERE run = ?1 AND (?2 = -2 OR o.step = CASE ?2 WHEN -1 THEN"
-               " (SELECT max(step) FROM losses WHERE run = ?1) ELSE ?2 END) AND NOT"
-               " EXISTS (SELECT 1 FROM losses AS p WHERE p.run = o.run AND p.step = o.step AND"
-               " p.texts = o.texts AND p.context = o.context AND p.length = o.length AND"
-               " (p.data = o.data AND p.documents > o.documents OR"
-               " p.data <> o.data AND p.created > o.created))"
+               " (SELECT max(step) FROM losses WHERE run = ?1) ELSE ?2 END) AND"
+               " o.data = (SELECT p.data " SAME_LENGTH " ORDER BY p.created DESC LIMIT 1) AND NOT"
+               " EXISTS (SELECT 1 " SAME_LENGTH
+               " AND p.data = o.data AND p.documents > o.documents)"
                " ORDER BY o.step, texts, context, o.length, low",
         "ii", number, step);
     int e = q ? 1 : LG_ERROR_SYSTEM;

@@ -62,6 +62,14 @@ static int read_question(struct lg__study *s, lg_error *err)
 
 /* ---- What each run is to have --------------------------------------------------------------- */
 
+/* Whether a number stands in the list already: it is made once. */
+static int is_again(const struct lg__config_list *list, int at)
+{
+    int i = 0;
+    while (i < at && list->at[i] != list->at[at]) i++;
+    return i < at;
+}
+
 static int list_cells(struct lg__study_variant *v, const struct lg__config *c, int predicts,
                       lg_error *err)
 {
@@ -73,17 +81,11 @@ static int list_cells(struct lg__study_variant *v, const struct lg__config *c, i
             for (int l = 0; l < c->eval_lengths.count; l++) {
                 struct lg__study_cell cell = {.length = c->eval_lengths.at[l], .predicted = p};
                 if (c->eval_sparsities.count) cell.sparsity = c->eval_sparsities.at[k];
-                if (cell.sparsity <= cell.length) v->cells[v->count++] = cell;
+                int once = !is_again(&c->eval_lengths, l) &&
+                           !(c->eval_sparsities.count && is_again(&c->eval_sparsities, k));
+                if (once && cell.sparsity <= cell.length) v->cells[v->count++] = cell;
             }
     return 0;
-}
-
-/* Whether a length stands in the list already: it is made once. */
-static int is_again(const struct lg__config_list *list, int at)
-{
-    int i = 0;
-    while (i < at && list->at[i] != list->at[at]) i++;
-    return i < at;
 }
 
 /* Every bin of every length. */
@@ -126,7 +128,7 @@ static int open_answers_variant(struct lg__study_variant *v, const struct lg__co
     int predicts = 0, e = lg__config_open(c, &task, &scheme, &model, &train, err);
     if (e) return e;
     for (int l = 0; l < model.levels; l++) predicts |= model.id_classes[l] > 0;
-    lg__run_sum_data(c->task, v->data);
+    lg__run_sum_data(c, NULL, NULL, v->data);
     snprintf(v->unit, sizeof v->unit, "%s", lg_task_get_shape(task)->info->unit);
     lg_task_free(task);
     return list_cells(v, c, predicts, err);

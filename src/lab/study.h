@@ -101,8 +101,6 @@ int lg__journal_put(struct lg__study *s, int run, const lg_store_run *r, lg_erro
 /* Rows of the same task from other texts are not put beside each other: refuses a run whose texts have
  * this checksum if the journal has another. */
 int lg__journal_check_texts(const struct lg__study *s, int run, const char *sum, lg_error *err);
-/* The commit and the compiler in the line of lg_store_run.machine; "unknown" where it has none. */
-void lg__journal_build(const char *line, char commit[64], char compiler[64]);
 /* Hours of a run; -1: nothing is said of it. */
 double lg__journal_hours(const struct lg__study *s, int run);
 /* Whether it was made with the settings that the file has now; 1 where that is not known. */

@@ -86,7 +86,7 @@ static int has_cells(const struct lg__run *r, lg_store *store, const struct lg__
     const struct lg__config *c = &r->config;
     int ns = c->eval_sparsities.count, e = 0;
     char data[20];
-    lg__run_sum_data(c->task, data);
+    lg__run_sum_data(c, NULL, NULL, data);
     *all = 1;
     for (int p = 0; p <= r->predicts; p++)
         for (int s = 0; s < (ns ? ns : 1); s++)

@@ -270,6 +270,14 @@ static int prepare(void **state)
     return 0;
 }
 
+static void number_of(void *context, const lg_store_run *r) { *(int64_t *)context = r->number; }
+
+static void count_kept(void *context, const lg_store_probe *p)
+{
+    (void)p;
+    ++*(int *)context;
+}
+
 enum { LENGTH = 60, CONTEXT = 16, MOST_ROWS = 2000 };
 
 struct told {
@@ -399,6 +407,102 @@ static void means_are_over_predictions_and_intervals_over_documents(void **state
     assert_true(fabs(s.bin[0].excess.value - all / count) < 1e-9);
     assert_true(fabs(s.bin[0].excess.high - all / count - 1.96 * sqrt(squares * 5 / 4)) < 1e-4);
     assert_true(fabs(s.bin[0].excess.high + s.bin[0].excess.low - 2 * all / count) < 1e-9);
+}
+
+/* What the claim rests on: large k* less small, and an interval in which a document's part of both counts
+ * once. */
+static void the_difference_is_of_large_less_small(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    o.most_k = 1; /* 1, and more than 1 */
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    double sum[2][5] = {{0}}, n[2][5] = {{0}}, all[2] = {0}, count[2] = {0}, mean[2], squares = 0;
+    for (int i = 0; i < t.rows; i++) {
+        const lg_probe_row *r = &t.row[i];
+        int large = r->k > s.many;
+        if (!r->depends || (!large && r->k > s.few)) continue;
+        sum[large][t.at[i]] += r->against - r->against_short;
+        n[large][t.at[i]]++;
+    }
+    for (int g = 0; g < 2; g++) {
+        for (int d = 0; d < 5; d++) all[g] += sum[g][d], count[g] += n[g][d];
+        assert_true(count[g] > 1);
+        mean[g] = all[g] / count[g];
+    }
+    for (int d = 0; d < 5; d++)
+        squares += pow((sum[1][d] - mean[1] * n[1][d]) / count[1] -
+                           (sum[0][d] - mean[0] * n[0][d]) / count[0],
+                       2);
+    assert_true(fabs(s.small.value - mean[0]) < 1e-9 && fabs(s.large.value - mean[1]) < 1e-9);
+    assert_true(fabs(s.difference.value - (mean[1] - mean[0])) < 1e-9);
+    assert_true(fabs(s.difference.high - s.difference.value - 1.96 * sqrt(squares * 5 / 4)) < 1e-4);
+}
+
+static void stop_after_one(void *context, double done)
+{
+    (void)done;
+    *(int *)context = 1;
+}
+
+/* What is of fewer documents than were asked for says so, and is not in the store. */
+static void a_stopped_probe_is_not_kept(void **state)
+{
+    (void)state;
+    static struct told t;
+    lg_run_probe_options o = text_options(&t);
+    lg_probe_summary s;
+    lg_error err = {0};
+    int stop = 0, rows = 0;
+    int64_t number = 0;
+    o.store = in_home("stopped.db");
+    o.stop = &stop;
+    o.progress = stop_after_one;
+    o.passage = NULL;
+    o.row = NULL;
+    o.of = &stop;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_true(s.stopped && s.documents == 1);
+    lg_store *store = lg_store_open(o.store, 0, &err);
+    assert_non_null(store);
+    if (!lg_store_find(store, o.folder, number_of, &number, &err))
+        must(lg_store_probes(store, number, count_kept, &rows, &err), &err);
+    assert_int_equal(rows, 0);
+    lg_store_close(store);
+    assert_int_not_equal(lg_run_probe(&o, &s, NULL, &err), 0); /* stopped before it began */
+    assert_non_null(strstr(err.text, "stopped before"));
+}
+
+static void most_marked(void *context, const lg_probe_passage *p)
+{
+    int marked = 0;
+    for (int i = 0; i < p->n; i++) marked += strcmp(p->words[p->tokens[i]], "*") == 0;
+    if (marked > *(int *)context) *(int *)context = marked;
+}
+
+/* A run is probed on examples as dense as it was trained on, not on those of the task's own range. */
+static void sparsity_is_that_of_training(void **state)
+{
+    (void)state;
+    const char *sets[] = {"task.name=sparse-parity", "seed=1",        "model.layers=1",
+                          "model.width=16",          "model.heads=2", "train.length=[10,12]",
+                          "train.sparsity=[1,2]",    "train.steps=2", "train.batch=4"};
+    lg_run_options r = {.sets = sets, .set_count = sizeof sets / sizeof *sets, .threads = 1};
+    lg_run_probe_options o = lg_run_probe_options_default();
+    lg_probe_summary s;
+    lg_error err = {0};
+    int done, most = 0;
+    r.folder = o.folder = in_home("parity");
+    must(lg_run_train(&r, &done, &err), &err);
+    o.documents = 30;
+    o.threads = 1;
+    o.passage = most_marked;
+    o.of = &most;
+    must(lg_run_probe(&o, &s, NULL, &err), &err);
+    assert_int_equal(most, 2);
 }
 
 /* What is told of a prediction does not hang on which others are looked at. */
@@ -550,8 +654,6 @@ static void told_kept(void *context, const lg_store_probe *p)
     assert_int_equal(p->bin.predictions, b->predictions);
     assert_true(same(p->bin.excess.value, b->excess.value) && same(p->bin.loss.low, b->loss.low));
 }
-
-static void number_of(void *context, const lg_store_run *r) { *(int64_t *)context = r->number; }
 
 static void the_store_has_the_bins(void **state)
 {
@@ -714,6 +816,9 @@ int main(void)
         cmocka_unit_test(a_model_that_ignores_its_context_needs_nothing),
         cmocka_unit_test(a_short_run_is_held_against_a_long_one),
         cmocka_unit_test(means_are_over_predictions_and_intervals_over_documents),
+        cmocka_unit_test(the_difference_is_of_large_less_small),
+        cmocka_unit_test(a_stopped_probe_is_not_kept),
+        cmocka_unit_test(sparsity_is_that_of_training),
         cmocka_unit_test(fewer_predictions_are_spread_evenly),
         cmocka_unit_test(no_document_is_read_for_nothing),
         cmocka_unit_test(more_than_was_looked_for_is_in_the_last_bin),

@@ -338,7 +338,7 @@ static void checks_over_rows_by_hand(void **state)
         "config:\n"
         "  task: {name: sparse-parity}\n"
         "  train: {steps: 5, length: [10, 20], sparsity: [1, 4]}\n"
-        "  eval: {lengths: [20, 40], sparsities: [2, 4, 6], samples: 100}\n"
+        "  eval: {lengths: [20, 40, 20], sparsities: [2, 4, 6, 2], samples: 100}\n" /* said twice */
         "vary: {k: {1: {}}, seed: [1, 2]}\n");
     mkdir(in_home("results"), 0777);
     mkdir(in_home("results/hand"), 0777);

@@ -157,6 +157,11 @@ static void keep_run(void *context, const lg_store_run *r)
     snprintf(f->error, sizeof f->error, "%s", r->error);
 }
 
+static void keep_machine(void *context, const lg_store_run *r)
+{
+    *(char **)context = strdup(r->machine);
+}
+
 static struct found find(lg_store *s, const char *name)
 {
     struct found f = {0};
@@ -432,6 +437,52 @@ static int has(lg_store *s, int64_t number, const char *setting, int samples, in
     return found;
 }
 
+/* The newest state of the data counts, and of it the most samples: no cell hides all others. */
+static void a_cell_of_two_states_is_shown_once(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    lg_store *s = lg_store_open(in_home("states.db"), 1, &err);
+    int64_t number = add_run(s, "00000000000000c1", "/c1");
+    static const struct {
+        const char *data;
+        int samples, exact;
+    } made[] = {{"1", 200, 7}, {"2", 150, 8}, {"1", 100, 9}};
+    for (int i = 0; i < 3; i++) {
+        lg_run_cell c = cell_of(5, 10, made[i].samples, made[i].exact);
+        snprintf(c.data, sizeof c.data, "%s", made[i].data);
+        must(lg__store_add_cell(s, number, &c, &err), &err);
+        struct cells n = cells_of(s, number, -1);
+        assert_int_equal(n.count, 1);
+        assert_int_equal(n.cell[0].score.exact, i == 1 ? 8 : 7);
+    }
+    lg_store_close(s);
+}
+
+/* A run that another build goes on with names both; one that is done is as it was. */
+static void a_run_of_two_builds_names_both(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    const char *file = in_home("builds.db");
+    lg_store *s = lg_store_open(file, 1, &err);
+    int64_t number = add_run(s, "00000000000000c2", "/c2");
+    static const char *const steps[] = {"1000", "999"};
+    for (int i = 0; i < 2; i++) {
+        char sql[200], want[100], *machine = NULL;
+        snprintf(sql, sizeof sql,
+                 "UPDATE runs SET machine = 'lengthen 0.1.0 (abc, gcc), x', step = %s", steps[i]);
+        assert_int_equal(run_sql(file, sql), SQLITE_OK);
+        lg_store_run r = run_of("00000000000000c2", "/c2");
+        must(lg__store_register(s, &r, 1, &number, &err), &err);
+        must(lg_store_find(s, "00000000000000c2", keep_machine, &machine, &err), &err);
+        snprintf(want, sizeof want, i ? "(abc+%s, " : "(%.0sabc, gcc)", lg_commit());
+        assert_non_null(strstr(machine, want));
+        free(machine);
+    }
+    lg_store_close(s);
+}
+
 static void only_the_same_cell_is_taken(void **state)
 {
     (void)state;
@@ -584,7 +635,7 @@ static void look_at_old_run(void *context, const lg_store_run *r)
     assert_string_equal(r->machine, "lengthen 0.1.0, avx2, 2 cores, here");
     assert_string_equal(r->kernels, "");
     assert_true(r->seconds == 0 && r->seed == 5 && r->updated == 2.5);
-    lg__journal_build(r->machine, commit, compiler);
+    lg__store_build(r->machine, commit, compiler);
     assert_string_equal(commit, "unknown");
 }
 
@@ -1037,6 +1088,8 @@ int main(void)
         cmocka_unit_test(rewind_forgets_what_came_after),
         cmocka_unit_test(a_cell_comes_back_as_it_was),
         cmocka_unit_test(only_the_same_cell_is_taken),
+        cmocka_unit_test(a_cell_of_two_states_is_shown_once),
+        cmocka_unit_test(a_run_of_two_builds_names_both),
         cmocka_unit_test(migrations_keep_what_is_there),
         cmocka_unit_test(losses_are_rewound_and_deleted),
         cmocka_unit_test(a_store_of_version_1_is_brought_up),

@@ -479,6 +479,33 @@ static void own_data_is_known_by_its_content(void **state)
     e.task = task;
     must(lg_run_eval(&e, NULL, &err), &err);
     assert_int_equal(t.cell[4].kept, 0); /* not the cell of the setting alone */
+    o.resume = 1;                        /* its examples are not those that it began with */
+    assert_int_equal(train_run(&o, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "have changed since"));
+}
+
+/* Without task.vocab the words have the order of the file: in another order every one would be taken for
+ * another. */
+static void words_in_another_order_are_refused(void **state)
+{
+    (void)state;
+    char name[400];
+    const char *file = in_home("order.jsonl");
+    snprintf(name, sizeof name, "task.name=jsonl:%s", file);
+    const char *sets[] = {name, "train.length=[2, 3]", "eval.lengths=[2]", "train.steps=2"};
+    lg_run_options o = {.sets = sets, .set_count = 4, .folder = in_home("order"), .threads = 1};
+    lg_eval_options e = {.folder = o.folder};
+    lg_error err = {0};
+    write_lines(file, "a");
+    must(train_run(&o, &err), &err);
+    must(lg_run_eval(&e, NULL, &err), &err);
+    FILE *f = fopen(file, "w");
+    fputs("{\"tokens\": [\"b\", \"a\", \"=\", \"a\"], \"loss\": [0, 0, 0, 1], \"length\": 2}\n", f);
+    fclose(f);
+    assert_int_equal(lg_run_eval(&e, NULL, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "in another order"));
+    write_lines(file, "b"); /* other answers, the same words */
+    must(lg_run_eval(&e, NULL, &err), &err);
 }
 
 int main(void)
@@ -496,6 +523,7 @@ int main(void)
         cmocka_unit_test(a_stop_in_an_evaluation_loses_no_cell),
         cmocka_unit_test(another_store_knows_how_far_it_is),
         cmocka_unit_test(own_data_is_known_by_its_content),
+        cmocka_unit_test(words_in_another_order_are_refused),
     };
     return cmocka_run_group_tests(tests, prepare, remove_home);
 }
