@@ -19,7 +19,7 @@ run_tests = $(2) ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
 	/tests passed, [0-9]+ tests? failed out of/ { summary = $$0; next } \
 	{ print; fflush() } END { if (summary) print summary }'
 
-.PHONY: build test test-clang test-tsan demo picture bench arm64 format check-format clean help
+.PHONY: build test test-clang test-tsan test-avx512 demo picture bench arm64 format check-format clean help
 
 build: ## configure and build: build/lengthen, build/liblengthen.a, build/examples/
 	@scripts/need build
@@ -47,6 +47,11 @@ test-tsan: ## the unit tests under ThreadSanitizer
 	@$(call compile,tsan,build-tsan,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
 	@fixed="setarch $$(uname -m) -R"; $$fixed true 2>/dev/null || fixed=; \
 		$(call run_tests,build-tsan,$$fixed)
+
+test-avx512: ## tests of the AVX-512 kernels on an emulated CPU, for machines that have none
+	@scripts/need build test
+	@$(call compile,release,build,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
+	@scripts/avx512
 
 demo: ## install what is missing, build, run the main job; the figure goes to build/demo.svg
 	@scripts/need build
