@@ -302,7 +302,7 @@ typedef struct lg_decoder lg_decoder;
 
 lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err);
 void lg_decoder_free(lg_decoder *d);
-/* Reads the prompts, one a sequence (their targets are not used), and forgets all earlier. */
+/* Reads the prompts, one a sequence (their targets are checked, but not used), and forgets all earlier. */
 int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err);
 /* Appends one token with its ID to each sequence; tokens[s] = LG_NONE skips sequence s. With
  * several levels the IDs of level l are ids[l * n + s], n the prompts that were read. */

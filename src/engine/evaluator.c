@@ -136,7 +136,7 @@ static void cut(struct lg_evaluator *e)
     for (int i = 0; i < e->chunk_count; i++) {
         c[i].wanted = e->wanted;
         for (int r = c[i].r0; r < c[i].r1; r++) {
-            if (!lg__wanted(b, r)) continue;
+            if (e->losses ? b->targets[r] < 0 : !lg__wanted(b, r)) continue;
             for (int l = 0; l < b->levels; l++) {
                 ((int32_t *)e->level[l].targets.data)[e->wanted] = b->id_targets[l][r];
                 ((int32_t *)e->level[l].wanted.data)[e->wanted] = b->point_targets[l][r];

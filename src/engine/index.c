@@ -133,7 +133,8 @@ void lg__places_free(struct lg__places *x)
 int64_t lg__turn_rows(const lg_model_config *c)
 {
     int64_t rows = 1;
-    for (int l = 0; l < c->levels; l++) rows *= c->window_hi[l] - c->window_lo[l] + 2;
+    for (int l = 0; l < c->levels && rows <= 1 << 22; l++) /* more is refused */
+        rows *= c->window_hi[l] - c->window_lo[l] + 2;
     return rows;
 }
 

@@ -183,11 +183,13 @@ static int tn_block(int R)
     return block < 4 * MR ? 4 * MR : block;
 }
 
+/* For R rows or fewer: a block of fewer rows may be the larger one, by what rounding leaves over. */
 size_t LG_K(gemm_tn_scratch)(int M, int N, int R)
 {
-    size_t rows = (size_t)(R < TN_ROWS ? R : TN_ROWS), block = (size_t)tn_block(R);
-    size_t left = round_up((size_t)M, MR);
-    return ((left < block ? left : block) + round_up((size_t)N, NR)) * rows + NR;
+    size_t rows = (size_t)(R < TN_ROWS ? R : TN_ROWS), most = (size_t)4 * MR * rows;
+    size_t left = round_up((size_t)M, MR) * rows;
+    if (most < A_BLOCK) most = A_BLOCK;
+    return (left < most ? left : most) + round_up((size_t)N, NR) * rows + NR;
 }
 
 /* Columns m0..m1 of a as panels [r][MR], 0 past M, row after row. Whole vectors are copied

@@ -67,9 +67,9 @@ static int check_levels(const lg_model_config *c, lg_error *err)
     }
     if (!e && c->levels > 1 && c->span == LG_SPAN_WINDOW && lg__turn_rows(c) > 1 << 22)
         return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the windows of the %d levels hold %lld combinations of differences; make "
-                        "them narrower (4 million at most)",
-                        c->levels, (long long)lg__turn_rows(c));
+                        "the windows of the %d levels hold over 4 million combinations of "
+                        "differences; make them narrower",
+                        c->levels);
     return e;
 }
 
@@ -107,9 +107,9 @@ int lg_model_config_check(const lg_model_config *c, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "width %d is not a multiple of heads %d; change one of them", c->width,
                         c->heads);
-    if (!(c->norm_eps > 0 && c->norm_eps < 1))
-        return lg__fail(err, LG_ERROR_ARGUMENT, "norm_eps is %g; it must be over 0 and under 1",
-                        c->norm_eps);
+    if (!(c->norm_eps >= 1e-30 && c->norm_eps < 1)) /* less may be 0 as a float */
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "norm_eps is %g; it must be 1e-30 or more and under 1", c->norm_eps);
     return check_encoding(c, err);
 }
 
@@ -323,7 +323,8 @@ void lg_model_touch(lg_model *m)
 static int allocate(struct lg_model *m, lg_error *err)
 {
     const lg_model_config *c = &m->config;
-    size_t half = (size_t)(m->R / 2), turns = half * (size_t)lg__turn_rows(c);
+    size_t half = (size_t)(m->R / 2);
+    size_t turns = c->span == LG_SPAN_WINDOW ? half * (size_t)lg__turn_rows(c) : 0;
     m->params = lg__alloc(m->size * sizeof(float));
     m->packs = lg__alloc(m->pack_size * sizeof(float));
     m->theta = lg__alloc((half + 1) * sizeof *m->theta);

@@ -315,8 +315,9 @@ static void point(const struct run *r, int l, float scale, double *loss, int *ri
     memset(r->dpk[l], 0, (size_t)r->s->rows * C * sizeof(float));
     for (int i = 0; i < r->s->wanted; i++) {
         int t = r->r0 + r->row[i], start = t - r->at[i];
-        int32_t wanted = b->point_targets[l][t], carried = lg__carried(b->ids[l] + start, r->at[i]);
+        int32_t wanted = b->point_targets[l][t];
         if (wanted < 0) continue;
+        int32_t carried = lg__carried(b->ids[l] + start, r->at[i]);
         size_t first = (size_t)(start - r->r0) * C;
         struct lg__pointer_keys k = {r->pk[l] + first, b->ids[l] + start, r->at[i] + 1};
         const float *q = r->pq[l] + (size_t)i * C;

@@ -190,6 +190,10 @@ int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, in
     int32_t most = 0;
     int e;
     if (remark) *remark = (lg_error){0};
+    if (c->vocab < shape->vocab)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "the task has %d words, but the model %d; set its vocab to %d",
+                        shape->vocab, c->vocab, shape->vocab);
     if ((e = lg_model_config_check(c, err)) || (e = lg__plan_make(&p, s, shape, err)) ||
         (e = check_config(s, t, c, err)) || (e = check_span(&p, s, c, err)) ||
         (e = check_abacus(&p, shape, err)))

@@ -68,7 +68,7 @@ static const struct refused bad_shapes[] = {
     {FIELD(id_classes, 'i'), {"-2", "16777217"}},
     {FIELD(window_lo, 'i'), {"1", "-1048577"}},
     {FIELD(window_hi, 'i'), {"-1", "1048577"}},
-    {FIELD(norm_eps, 'd'), {"0", "-1e-05", "1", "nan"}},
+    {FIELD(norm_eps, 'd'), {"0", "1e-46", "1", "nan"}},
     {FIELD(rope_share, 'd'), {"-0.5", "1.25", "nan"}},
     {FIELD(rope_base, 'd'), {"0", "1", "inf", "nan"}},
     {FIELD(encoding, 's'), {"sinus", ""}},

@@ -48,6 +48,21 @@ static void the_last_table_is_the_naive_one(void **state)
     assert_ptr_equal(*k, &lg__naive32);
 }
 
+/* A pass reserves for all of its rows and then has fewer of them in the last layer. */
+static void scratch_for_many_rows_is_enough_for_fewer(void **state)
+{
+    (void)state;
+    static const int size[][2] = {{512, 128}, {128, 512}, {128, 128}, {4096, 64}, {64, 64}, {1, 1}};
+    for (const struct lg__kernels *const *k = lg__kernels_all(); *k; k++)
+        for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+            for (int R = 2; R <= 1200; R++) {
+                size_t fewer = (*k)->gemm_tn_scratch(size[i][0], size[i][1], R - 1);
+                if (fewer > (*k)->gemm_tn_scratch(size[i][0], size[i][1], R))
+                    fail_msg("%s, %d x %d: %d rows need more than %d", (*k)->name, size[i][0],
+                             size[i][1], R - 1, R);
+            }
+}
+
 /* A block that sees nothing, before any other block has: no NaN, and nothing moves. */
 static void a_block_that_sees_nothing_changes_nothing(void **state)
 {
@@ -92,6 +107,7 @@ int main(void)
         cmocka_unit_test(kernels_agree_with_the_double_twin),
         cmocka_unit_test(a_block_that_sees_nothing_changes_nothing),
         cmocka_unit_test(rows_of_weights_sum_to_one),
+        cmocka_unit_test(scratch_for_many_rows_is_enough_for_fewer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
