@@ -103,6 +103,7 @@ static int read_options(struct request *q, int argc, char **argv)
                                           {"json", no_argument, NULL, 'j'},
                                           {0}};
     char *end;
+    long number;
     opterr = 0;
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
@@ -113,14 +114,16 @@ static int read_options(struct request *q, int argc, char **argv)
                     "certify", "--most-contexts is \"%s\"; take a number from 1 to 1e9", optarg);
             break;
         case 't':
-            q->o.threads = (int)strtol(optarg, &end, 10);
-            if (end == optarg || *end || q->o.threads < 1 || q->o.threads > 1024)
+            number = strtol(optarg, &end, 10);
+            q->o.threads = (int)number;
+            if (end == optarg || *end || number < 1 || number > 1024)
                 return lg_cli_wrong("certify", "--threads is \"%s\"; take a number from 1 to 1024",
                                     optarg);
             break;
         case 'c':
-            q->o.confirm = (int)strtol(optarg, &end, 10);
-            if (end == optarg || *end || q->o.confirm < 1 || q->o.confirm > 2000)
+            number = strtol(optarg, &end, 10);
+            q->o.confirm = (int)number;
+            if (end == optarg || *end || number < 1 || number > 2000)
                 return lg_cli_wrong("certify", "--confirm is \"%s\"; take a number from 1 to 2000",
                                     optarg);
             break;

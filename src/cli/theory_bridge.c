@@ -342,6 +342,8 @@ static int read_options(struct bridge *b, int argc, char **argv)
                                           {"title", required_argument, NULL, 't'},
                                           {"json", no_argument, NULL, 'j'},
                                           {0}};
+    char *end;
+    long length;
     opterr = 0;
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
@@ -351,8 +353,9 @@ static int read_options(struct bridge *b, int argc, char **argv)
             b->classes[b->class_count++] = optarg;
             break;
         case 'l':
-            b->length = atoi(optarg);
-            if (b->length < 1)
+            length = strtol(optarg, &end, 10);
+            b->length = (int)length;
+            if (end == optarg || *end || length < 1 || length > 1 << 30)
                 return lg_cli_wrong("theory", "--length is \"%s\"; take a number from 1 on",
                                     optarg);
             break;

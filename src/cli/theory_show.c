@@ -130,7 +130,7 @@ static void show_variants(const struct lg_cli_theory *q, const struct summary *s
 static void show_table(const struct lg_cli_theory *q, const struct summary *s)
 {
     int one = 1;
-    for (int i = 1; i < s->cell_count; i++)
+    for (int i = 0; i < s->cell_count; i++)
         one &= strcmp(s->cells[i].variant, s->cells[0].variant) == 0 && !s->cells[i].missing;
     if (one)
         show_lengths(s);
@@ -139,7 +139,9 @@ static void show_table(const struct lg_cli_theory *q, const struct summary *s)
     printf("\nGeometric means over %d seed%s, trained on lengths %d..%d until the error was %g.\n",
            q->o.seeds, q->o.seeds == 1 ? "" : "s", q->o.train[0], q->o.train[1], q->o.until);
     for (int i = 0; i < q->count; i++)
-        if (q->rows[i].trained > q->o.until && (!i || q->rows[i].seed != q->rows[i - 1].seed))
+        if (q->rows[i].trained > q->o.until &&
+            (!i || q->rows[i].seed != q->rows[i - 1].seed ||
+             strcmp(q->rows[i].variant, q->rows[i - 1].variant) != 0))
             printf("Not reached in %d steps: %s, seed %lld has %.2g.\n", q->rows[i].steps,
                    q->rows[i].variant, (long long)q->rows[i].seed, q->rows[i].trained);
 }

@@ -205,6 +205,7 @@ static int read_options(int argc, char **argv, struct training *t)
                                           {"markdown", no_argument, NULL, MARKDOWN},
                                           {0}};
     char *end;
+    long threads;
     opterr = 0;
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
@@ -218,8 +219,9 @@ static int read_options(int argc, char **argv, struct training *t)
         case RESUME: t->resume = 1; break;
         case STORE: t->store = optarg; break;
         case THREADS:
-            t->threads = (int)strtol(optarg, &end, 10);
-            if (end == optarg || *end || t->threads < 1 || t->threads > 1024)
+            threads = strtol(optarg, &end, 10);
+            t->threads = (int)threads;
+            if (end == optarg || *end || threads < 1 || threads > 1024)
                 return lg_cli_wrong("train", "--threads is \"%s\"; take a number from 1 to 1024",
                                     optarg);
             break;

@@ -270,6 +270,9 @@ static int hold_out(struct lg_try *t, struct file *f)
     if (wanted > once / 3) wanted = once / 3;
     if (wanted > HELD_MOST) wanted = HELD_MOST;
     for (int i = 0; i < wanted; i++) shorts[i]->held = 1;
+    t->least = t->most; /* of those that are left to train on */
+    for (int i = 0; i < f->count; i++)
+        if (!f->line[i].held && f->line[i].length < t->least) t->least = f->line[i].length;
     free(shorts);
     t->held = wanted;
     t->trained = n - wanted;

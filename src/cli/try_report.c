@@ -30,7 +30,8 @@ void lg_try_interval(struct lg_try_cell *c)
 int lg_try_learned(const struct lg_try_scheme *s)
 {
     const struct lg_try_cell *c = &s->cell[0];
-    return s->tested && c->exact >= (int)(0.99 * c->samples);
+    int enough = (int)(0.99 * c->samples);
+    return s->tested && c->exact >= (enough > 1 ? enough : 1);
 }
 
 /* The column that decides: five times the training length, or the nearest that there is. */

@@ -38,7 +38,9 @@ static int generate(struct certifying *w, int32_t *token, int most, lg_error *er
     int n = 0, e;
     for (int l = 0; l < m->levels; l++) {
         prompt.ids[l] = text->ids[l];
-        carried[l] = text->ids[l][x->answer - 1];
+        carried[l] = LG_ABSENT; /* the last ID that there is, as in answer.c */
+        for (int t = 0; t < x->answer; t++)
+            if (text->ids[l][t] != LG_ABSENT) carried[l] = text->ids[l][t];
     }
     lg_decoder *d = lg_decoder_new(w->run.model, 1, err);
     lg_batch_reset(&w->batch);
@@ -51,7 +53,7 @@ static int generate(struct certifying *w, int32_t *token, int most, lg_error *er
             int place = x->answer + n - 1, known = place < text->rows;
             id[l] = m->id_classes[l] > 0 ? lg_scheme_next_id(&w->run.scheme, m, d, 0, l, carried[l])
                                          : text->ids[l][known ? place : text->rows - 1];
-            carried[l] = id[l];
+            if (id[l] != LG_ABSENT) carried[l] = id[l];
         }
         e = lg_decoder_step(d, &token[n - 1], id, err);
     }

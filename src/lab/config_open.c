@@ -67,11 +67,6 @@ static int check_sparsities(const struct lg__config *c, const lg_task_shape *sha
                         shape->info->name,
                         c->sparsity[1] || list->count ? "set it to auto"
                                                       : "set it to length or none");
-    if (grows && !c->sparsity[1])
-        return lg__fail(
-            err, LG_ERROR_ARGUMENT,
-            "train.curriculum is to grow the sparsity, but train.sparsity is auto; give "
-            "its range, as in [1, 8]");
     if (c->sparsity[1])
         e = within("train.sparsity", c->sparsity[0], c->sparsity[1], shape->sparsity_least,
                    shape->sparsity_most, shape->info, what, err);
@@ -83,6 +78,11 @@ static int check_sparsities(const struct lg__config *c, const lg_task_shape *sha
 
 static int check_certify(const struct lg__config *c, lg_error *err)
 {
+    if (c->certify_feedback && c->batch < 4)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "train.certify.feedback is yes, which takes a quarter of every batch, but "
+                        "train.batch is %d; take 4 or more",
+                        c->batch);
     if (!c->certify_feedback || c->certify_every) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "train.certify.feedback is yes, but train.certify.every is 0; say every how "
@@ -96,6 +96,17 @@ static int check_curriculum(const struct lg__config *c, lg_error *err)
                     "train.curriculum_steps is %d, but train.curriculum is none; say what is to "
                     "grow, or set the steps to 0",
                     c->curriculum_steps);
+}
+
+/* Of any task that has a sparsity, or may have one: own data. */
+static int check_growth(const struct lg__config *c, const lg_task_shape *shape, lg_error *err)
+{
+    int grows = c->curriculum == LG__CURRICULUM_SPARSITY || c->curriculum == LG__CURRICULUM_BOTH;
+    int own = strcmp(shape->info->family, "own data") == 0;
+    if (!grows || c->sparsity[1] || !(own || shape->info->sparsity)) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "train.curriculum is to grow the sparsity, but train.sparsity is auto; give "
+                    "its range, as in [1, 8]");
 }
 
 /* The shortest and the longest example of training: a sparsity may not fit a length. */
@@ -145,6 +156,7 @@ static int check_task(const struct lg__config *c, lg_task *t, lg_error *err)
     int e = check_curriculum(c, err);
     if (!e) e = check_certify(c, err);
     if (!e && lg__is_text(t)) e = check_text(c, err);
+    if (!e) e = check_growth(c, shape, err);
     if (e || strcmp(shape->info->family, "own data") == 0) return e;
     if ((e = check_lengths(c, shape, err)) || (e = check_sparsities(c, shape, err))) return e;
     return try_ends(c, t, err);

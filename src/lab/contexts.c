@@ -20,6 +20,12 @@ static int no_memory(lg_error *err)
                     "alphabet");
 }
 
+static int too_wide(lg_error *err)
+{
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "a prediction sees over 512 tokens; take a narrower window, or fewer layers");
+}
+
 /* ---- What can be certified ---------------------------------------------------------------- */
 
 static int check_positions(const struct lg__run *r, lg_error *err)
@@ -38,6 +44,11 @@ static int check_positions(const struct lg__run *r, lg_error *err)
                         "the encoding %s shows more than differences of IDs; train with one of "
                         "none, relative, alibi, t5, rope",
                         m->encoding);
+    if (m->rope_scaling == LG_ROPE_DYNAMIC)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "RoPE is scaled by the length of the text (dynamic), so that what is right "
+                        "on short ones need not be on long ones; train with another "
+                        "positions.rope.scaling");
     if (strcmp(r->scheme.ids, "coupled") != 0)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the IDs are %s, and only coupled ones put a column's tokens together; "
@@ -330,7 +341,7 @@ static int add_context(struct lg__contexts *c, int row, const int32_t *key, size
     x.input = c->input_count - 1;
     for (int l = 0; l < LG_LEVELS; l++)
         x.class[l] = l < b->levels && !last ? b->id_targets[l][row] : LG_NONE;
-    if (size > UINT16_MAX) return no_memory(err);
+    if (size > UINT16_MAX) return too_wide(err);
     int e = grow_slots(c, err);
     if (e) return e;
     int32_t *slot = find_slot(c, key, size);
@@ -405,7 +416,7 @@ int lg__contexts_add(const struct lg__contexts *c, int i, lg_batch *b, lg_error 
     int levels = c->model.levels, width = 1 + levels, n = (int)(x->size / sizeof *key) / width;
     int32_t token[MOST], target[MOST], id[LG_LEVELS][MOST], class[LG_LEVELS][MOST];
     lg_sequence s = {.n = n, .levels = levels, .tokens = token, .targets = target};
-    if (n > MOST) return no_memory(err);
+    if (n > MOST) return too_wide(err);
     /* IDs are not below 0: all are moved up by as much as one can be below. */
     for (int l = 0; l < levels; l++) {
         int32_t least = 0;

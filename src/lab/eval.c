@@ -11,6 +11,7 @@
 #include "lab/run.h"
 #include "lab/store.h"
 #include "lab/texts.h"
+#include "tasks/tasks.h"
 
 struct grid {
     struct lg__run *run;
@@ -41,9 +42,10 @@ static lg_draw draw_of(const struct grid *g, const lg_run_cell *cell)
     return d;
 }
 
-static int can_be(const lg_run_cell *cell)
+static int can_be(const struct grid *g, const lg_run_cell *cell)
 {
-    return !cell->sparsity || cell->sparsity <= cell->length;
+    const char *name = g->o->task ? g->o->task : g->run->config.task;
+    return lg__task_has_cell(name, cell->length, cell->sparsity);
 }
 
 /* Generates, and teaches, the examples of the cell. */
@@ -87,7 +89,7 @@ static void tell(struct grid *g, lg_run_cell *cell)
 static int run_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
 {
     int e = 0;
-    if (!can_be(cell)) return 0;
+    if (!can_be(g, cell)) return 0;
     if (g->store && !g->o->again)
         e = lg__store_get_cell(g->store, g->number, cell, g->samples, !g->o->generated_only,
                                &cell->kept, err);
@@ -104,7 +106,7 @@ static int run_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
 static int check_cell(struct grid *g, const lg_run_cell *cell, lg_error *err)
 {
     lg_draw d = draw_of(g, cell);
-    if (!can_be(cell)) return 0;
+    if (!can_be(g, cell)) return 0;
     g->count++;
     return lg_task_example(g->task, &d, &g->example, err);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "lab/run.h"
 #include "lab/texts.h"
+#include "tasks/tasks.h"
 
 static int no_memory(lg_error *err)
 {
@@ -83,7 +84,8 @@ static int list_cells(struct lg__study_variant *v, const struct lg__config *c, i
                 if (c->eval_sparsities.count) cell.sparsity = c->eval_sparsities.at[k];
                 int once = !is_again(&c->eval_lengths, l) &&
                            !(c->eval_sparsities.count && is_again(&c->eval_sparsities, k));
-                if (once && cell.sparsity <= cell.length) v->cells[v->count++] = cell;
+                if (once && lg__task_has_cell(c->task, cell.length, cell.sparsity))
+                    v->cells[v->count++] = cell;
             }
     return 0;
 }

@@ -21,6 +21,7 @@
 #include "lab/contexts.h"
 #include "lab/store.h"
 #include "lab/texts.h"
+#include "tasks/tasks.h"
 
 enum { WAITING, TRAINING, EVALUATING, DONE, FAILED };
 static const char *const state_names[] = {"waiting", "training", "evaluating", "done", "failed"};
@@ -95,7 +96,8 @@ static int has_cells(const struct lg__run *r, lg_store *store, const struct lg__
                 cell.sparsity = ns ? c->eval_sparsities.at[s] : 0;
                 cell.predicted = p;
                 snprintf(cell.data, sizeof cell.data, "%s", data);
-                if (cell.sparsity <= cell.length) /* else it is left out */
+                if (lg__task_has_cell(c->task, cell.length,
+                                      cell.sparsity)) /* else it is left out */
                     e = lg__store_get_cell(store, f->number, &cell, c->eval_samples, 1, all, err);
             }
     return e;

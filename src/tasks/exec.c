@@ -265,8 +265,9 @@ static int same_range(const lg_draw *a, const lg_draw *b)
 }
 
 /* The run whose next example this is: that of the seed and stream if it is under way, or a new one
- * in its place, or in place of the one that was used least lately. Any program can start at 0;
- * elsewhere only one that says so, and for another range that one is started anew. */
+ * in its place, or in place of the one that was used least lately. For another range it is started
+ * anew, since it was told the range when it started. Any program can start at 0; elsewhere only one that
+ * says so. */
 static int find_run(struct lg_task *t, const lg_draw *d, struct run **found, lg_error *err)
 {
     struct program *p = t->own;
@@ -278,13 +279,13 @@ static int find_run(struct lg_task *t, const lg_draw *d, struct run **found, lg_
         if (same || other->asked < run->asked) run = other;
     }
     *found = run;
-    if (same && run->draw.index == d->index && (same_range(&run->draw, d) || !p->parser.index))
-        return 0;
+    if (same && run->draw.index == d->index && same_range(&run->draw, d)) return 0;
     if (d->index && !p->parser.index)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s cannot start at example %" PRIu64
-                        ", only at 0: leave out --resume, or let it start at LENGTHEN_INDEX and "
-                        "say so in its first line, {\"lengthen\": {\"index\": true}}",
+                        ", only at 0, as --resume, train.curriculum and train.stop_at want: leave "
+                        "them out, or let it start at LENGTHEN_INDEX and say so in its first line, "
+                        "{\"lengthen\": {\"index\": true}}",
                         p->name, d->index);
     close_run(run);
     return start(p, run, t->argument, d, err);

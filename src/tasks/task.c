@@ -233,6 +233,13 @@ static int check_range(const struct lg_task *t, const char *what, int lo, int hi
                     t->row->info.name, what, lo, hi, unit, least, most);
 }
 
+int lg__task_has_cell(const char *name, int length, int sparsity)
+{
+    const char *argument;
+    const struct lg__task_row *row = find(name, &argument);
+    return !sparsity || sparsity <= length || !row || !row->allow;
+}
+
 int lg__task_count(const lg_task *t, const lg_draw *d)
 {
     return t->row->count ? t->row->count(t, d) : 0;
@@ -251,6 +258,10 @@ int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
     lg_rng_init(&r, d->seed, d->stream, d->index);
     int length = d->length_lo + (int)lg_rng_below(&r, (uint32_t)(d->length_hi - d->length_lo + 1));
     int sparsity = 0;
+    if (!t->row->info.sparsity && (d->sparsity_lo || d->sparsity_hi))
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "task %s has no sparsity, but %d..%d was asked for; leave it out",
+                        t->row->info.name, d->sparsity_lo, d->sparsity_hi);
     if (t->row->info.sparsity) {
         int lo = d->sparsity_lo, hi = d->sparsity_hi, least = s->sparsity_least,
             most = s->sparsity_most;

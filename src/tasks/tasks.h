@@ -68,6 +68,9 @@ extern const struct lg__task_row *const lg__tasks[];
  * comes again; 0: there is no end of them, or there is none. */
 int lg__task_count(const lg_task *t, const lg_draw *d);
 
+/* Whether texts of this length can have this sparsity: of some tasks it is at most the length. */
+int lg__task_has_cell(const char *name, int length, int sparsity);
+
 /* The task's columns; refused for a task that has none, naming those that have. */
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err);
 /* For lg__columns.ends, where a text may end in every state. */

@@ -197,12 +197,15 @@ static void out_of_order_is_refused(void **state)
     assert_string_equal(draw(t, all, 1), "1 1");
     static const uint64_t wrong[] = {3, 1, 500};
     for (int i = 0; i < 3; i++)
-        refuse_draw(t, all, wrong[i], LG_ERROR_ARGUMENT, "only at 0: leave out --resume",
+        refuse_draw(t, all, wrong[i], LG_ERROR_ARGUMENT, "only at 0, as --resume",
                     "{\"lengthen\": {\"index\": true}}");
     assert_string_equal(draw(t, all, 2), "2 2"); /* a refusal does not lose the place */
     lg_draw other = all;
     other.stream = 5;
     refuse_draw(t, other, 7, LG_ERROR_ARGUMENT, "cannot start at example 7", "LENGTHEN_INDEX");
+    other = all; /* as a curriculum does: the program knows only the range that it started with */
+    other.length_hi++;
+    refuse_draw(t, other, 3, LG_ERROR_ARGUMENT, "cannot start at example 3", "train.curriculum");
     close_program(t);
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "tasks/tasks.h"
 
 enum { EXAMPLES = 10000, EACH = 40, CHANGES = 1000 };
 
@@ -357,6 +358,30 @@ static void texts_are_cut_to_their_room(void **state)
     lg_task_free(t);
 }
 
+/* A sparsity that is asked for is that of the examples, or refused; where it is no part of the length it may
+ * be more than that. */
+static void sparsity_is_not_ignored(void **state)
+{
+    (void)state;
+    lg_task *t = ck_task_new("parity", NULL, 0);
+    lg_example x;
+    lg_error err = {0};
+    lg_example_init(&x);
+    lg_draw d = {.length_lo = 3, .length_hi = 3, .sparsity_lo = 2, .sparsity_hi = 2};
+    assert_int_equal(lg_task_example(t, &d, &x, &err), LG_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.text, "has no sparsity"));
+    lg_task_free(t);
+    t = ck_task_new("multi-addition", NULL, 0);
+    d = (lg_draw){.length_lo = 2, .length_hi = 2, .sparsity_lo = 10, .sparsity_hi = 10};
+    ck_example(t, &d, &x);
+    assert_int_equal(x.sparsity, 10);
+    lg_task_free(t);
+    assert_true(lg__task_has_cell("multi-addition", 2, 10));
+    assert_true(lg__task_has_cell("sparse-parity", 10, 10));
+    assert_false(lg__task_has_cell("sparse-parity", 2, 10));
+    lg_example_clear(&x);
+}
+
 static void every_checker_has_its_task(void **state)
 {
     (void)state;
@@ -377,7 +402,8 @@ int main(void)
         cmocka_unit_test(examples_are_right),          cmocka_unit_test(changes_are_refused),
         cmocka_unit_test(wrong_labels_are_refused),    cmocka_unit_test(wrong_shapes_are_refused),
         cmocka_unit_test(vocabularies_are_in_order),   cmocka_unit_test(sizes_have_bounds),
-        cmocka_unit_test(texts_are_cut_to_their_room), cmocka_unit_test(every_checker_has_its_task),
+        cmocka_unit_test(texts_are_cut_to_their_room), cmocka_unit_test(sparsity_is_not_ignored),
+        cmocka_unit_test(every_checker_has_its_task),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }
