@@ -204,8 +204,6 @@ int lg_cmd_bench(int argc, char **argv)
         return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[optind]);
     if (o.torch_script && only && strcmp(only, "step"))
         return lg_cli_wrong("bench", "--against torch is for steps, but --only is %s", only);
-    if (o.torch_python && !o.torch_script)
-        return lg_cli_wrong("bench", "--python is for --against torch, which is not there");
     if (o.shape && only && strcmp(only, "step"))
         return lg_cli_wrong("bench", "--shape \"%s\" is for steps, but --only is %s", o.shape,
                             only);
