@@ -302,7 +302,8 @@ typedef struct lg_decoder lg_decoder;
 
 lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err);
 void lg_decoder_free(lg_decoder *d);
-/* Reads the prompts, one a sequence (their targets are checked, but not used), and forgets all earlier. */
+/* Reads the prompts, one a sequence, and forgets all earlier ones. Their targets are checked, but not
+ * used. */
 int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err);
 /* Appends one token with its ID to each sequence; tokens[s] = LG_NONE skips sequence s. With
  * several levels the IDs of level l are ids[l * n + s], n the prompts that were read. */
@@ -513,6 +514,8 @@ int lg_tokenizer_decode(lg_tokenizer *t, const int32_t *tokens, size_t count, co
                         size_t *n, lg_error *err);
 /* The bytes of one token; NULL: there is no such token. */
 const char *lg_tokenizer_piece(const lg_tokenizer *t, int32_t token, size_t *n);
+/* Bytes of the letter of UTF-8 that the n bytes of text, at least one, begin with; 0: with none. */
+size_t lg_utf8_letter(const char *text, size_t n);
 
 /* A corpus: texts as documents of tokens, kept in one file that is mapped, not read. */
 typedef struct lg_corpus lg_corpus;
@@ -594,6 +597,7 @@ int lg_bpe_train(const lg_bpe_options *o, lg_bpe_result *result, lg_error *err);
 /* ---- The machine ------------------------------------------------------------------ */
 
 const char *lg_version(void);
+
 /* Of the build: the first 12 digits of git's commit, with "-dirty" where the sources differ from
  * it, or "unknown"; "gcc 12.2.0". */
 const char *lg_commit(void);

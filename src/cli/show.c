@@ -308,29 +308,12 @@ void lg_cli_text(const char *text)
     printf("%s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
 }
 
-/* Bytes of the letter of UTF-8 that begins here; 0: there is none. */
-static size_t letter(const unsigned char *s, size_t n)
-{
-    size_t m = s[0] < 0x80   ? 1
-               : s[0] < 0xC2 ? 0
-               : s[0] < 0xE0 ? 2
-               : s[0] < 0xF0 ? 3
-               : s[0] < 0xF5 ? 4
-                             : 0;
-    if (m > n) return 0;
-    for (size_t i = 1; i < m; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    int outside = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-                  (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return outside ? 0 : m;
-}
-
 void lg_cli_json_text(FILE *to, const char *text, size_t n)
 {
     putc('"', to);
     for (size_t at = 0, m; at < n; at += m ? m : 1) {
         const unsigned char *s = (const unsigned char *)text + at;
-        m = letter(s, n - at);
+        m = lg_utf8_letter(text + at, n - at);
         if (m == 0)
             fputs("\\ufffd", to);
         else if (*s == '"' || *s == '\\')

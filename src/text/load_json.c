@@ -230,13 +230,12 @@ static int is_true(const json_t *o, const char *key, int fallback)
 /* Whether a post-processor puts tokens around a text, or may. */
 static int adds_tokens(const json_t *after)
 {
-    const json_t *one;
-    size_t i;
     if (!after || json_is_null(after) || is_type(after, "ByteLevel")) return 0;
     if (!is_type(after, "TemplateProcessing") || !json_is_array(json_object_get(after, "single")))
         return 1;
-    json_array_foreach(json_object_get(after, "single"), i,
-                       one) if (!json_object_get(one, "Sequence")) return 1;
+    const json_t *single = json_object_get(after, "single");
+    for (size_t i = 0; i < json_array_size(single); i++)
+        if (!json_object_get(json_array_get(single, i), "Sequence")) return 1;
     return 0;
 }
 

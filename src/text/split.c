@@ -90,9 +90,9 @@ size_t lg__split_word(struct lg__split *s, const char *text, size_t n)
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
-/* Bytes of the character that begins here; 0: there is none. */
-static size_t character(const unsigned char *s, size_t n)
+size_t lg_utf8_letter(const char *text, size_t n)
 {
+    const unsigned char *s = (const unsigned char *)text;
     size_t m = s[0] < 0x80   ? 1
                : s[0] < 0xC2 ? 0
                : s[0] < 0xE0 ? 2
@@ -119,7 +119,7 @@ size_t lg__utf8_valid(const char *text, size_t n, int *high)
             i += 8;
             continue;
         }
-        size_t m = character(s + i, n - i);
+        size_t m = lg_utf8_letter(text + i, n - i);
         if (m == 0) break;
         *high |= s[i] >= 0xCC; /* U+0300 and later */
         i += m;

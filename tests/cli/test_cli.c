@@ -248,6 +248,7 @@ static void bench_refuses_bad_values(void **state)
                  {"bench --seconds never", "never"},
                  {"bench --threads 0", "\"0\""},
                  {"bench --against jax", "jax"},
+                 {"bench --against torch --only kernel", "--only is kernel"},
                  {"bench --shape w7", "w7"},
                  {"bench --only peak --shape w256", "w256"},
                  {"bench now", "now"},

@@ -144,6 +144,7 @@ static void wrong_uses(void **state)
         {"train small.yaml small.yaml", "one config at a time"},
         {"train small.yaml --no-such", "--no-such"},
         {"train small.yaml --threads 0", "--threads is \"0\""},
+        {"train small.yaml --threads 4294967297", "--threads is \"4294967297\""}, /* 2^32 + 1 */
         {"train small.yaml --set", "--set"},
         {"train small.yaml --out other --set train", "key=value"},
         {"train small.yaml --out other --set train.stepz=3", "train.steps"},
@@ -192,6 +193,7 @@ static void wrong_uses(void **state)
         {"certify runs/small --most-contexts 1", "narrower window"},
         {"certify runs/small --threads 0", "--threads is \"0\""},
         {"certify runs/small --confirm 5000", "--confirm is \"5000\""},
+        {"certify runs/small --confirm 4294968296", "--confirm is \"4294968296\""},
         {"demo --seed -1", "--seed is \"-1\""},
         {"demo --plot picture.gif", ".svg"},
         {"demo --out small.yaml/x", "small.yaml/x"},

@@ -142,6 +142,8 @@ static void wrong_uses_are_refused(void **state)
     } cases[] = {
         {"", "fit, sweep, check or bridge?"},
         {"swep span.yaml", "did you mean \"sweep\"?"},
+        {"bridge evals.csv --length 300x", "--length is \"300x\""},
+        {"bridge evals.csv --length 4294967496", "--length is \"4294967496\""}, /* 2^32 + 200 */
         {"fit", "which ensemble?"},
         {"fit span.yaml columns.yaml" QUICK, "one ensemble at a time; \"columns.yaml\""},
         {"fit span.yaml --test-lengths 20", "--train-lengths is missing"},

@@ -154,8 +154,13 @@ static void bad_shapes_are_refused(void **state)
             check_sentence(&bad_shapes[i], bad_shapes[i].values[v], m != NULL, &err);
             assert_null(lg_model_new(&c, NULL)); /* err may be NULL */
         }
-    lg_model_config c = kind_config(0);
+    lg_model_config c = kind_config(1);
     lg_error err = {0};
+    c.levels = 3; /* 2^63 combinations and more: counted with care */
+    for (int l = 0; l < 3; l++) c.window_lo[l] = -1048576, c.window_hi[l] = 1048576;
+    assert_null(lg_model_new(&c, &err));
+    assert_non_null(strstr(err.text, "make them narrower"));
+    c = kind_config(0);
     c.encoding = NULL;
     assert_null(lg_model_new(&c, &err));
     assert_int_equal(err.code, LG_ERROR_ARGUMENT);

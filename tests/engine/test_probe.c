@@ -161,6 +161,35 @@ static void what_cannot_be_shared_is_refused(void **state)
     lg_model_free(m);
 }
 
+/* A row with the class of an ID to predict alone has no loss of a token. */
+static void only_tokens_have_losses(void **state)
+{
+    (void)state;
+    struct text x = text_of(0);
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    c.vocab = 19;
+    c.width = 24;
+    c.heads = 3;
+    c.id_classes[0] = 5;
+    lg_error err;
+    lg_model *m = lg_model_new(&c, &err);
+    assert_non_null(m);
+    lg_evaluator *e = lg_evaluator_new(m, 1, &err);
+    lg_eval_losses r;
+    lg_batch b;
+    int32_t classes[10] = {0, 1, 2, 3, 4, 0, 1, 2, 3, 4}, targets[10];
+    for (int t = 0; t < 10; t++)
+        targets[t] = t % 3 ? LG_NONE : x.target[t] == LG_NONE ? 7 : x.target[t];
+    lg_batch_init(&b);
+    assert_int_equal(lg_batch_add(&b, 10, x.token, x.id, targets, classes, &err), 0);
+    assert_int_equal(lg_evaluator_losses(e, &b, NULL, &r, &err), 0);
+    assert_int_equal(r.rows, 4);
+    for (int i = 0; i < 4; i++) assert_true(r.row[i] == 3 * i && r.loss[i] > 0);
+    lg_batch_clear(&b);
+    lg_evaluator_free(e);
+    lg_model_free(m);
+}
+
 /* The gradient of the embedding of a token is the sum of those of the inputs that are this token. */
 static void inputs_sum_up_to_the_embedding(void **state)
 {
@@ -203,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shared_beginning_changes_no_bit),
         cmocka_unit_test(what_cannot_be_shared_is_refused),
+        cmocka_unit_test(only_tokens_have_losses),
         cmocka_unit_test(inputs_sum_up_to_the_embedding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

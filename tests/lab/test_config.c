@@ -597,6 +597,8 @@ static const struct refusal refusals[] = {
     R(OK, "train.sparsity=[1, 2]", "@: ", "train.sparsity is set", "has no sparsity", "auto"),
     R(OK, "train.curriculum=sparsity", "@: ", "train.curriculum", "length or none"),
     R(OK, "train.certify.feedback=yes", "@: ", "train.certify.every is 0"),
+    R(OK "train: {batch: 3, certify: {every: 5}}\n", "train.certify.feedback=yes",
+      "@: ", "a quarter of every batch", "train.batch is 3", "4 or more"),
     R(OK, "train.curriculum_steps=300", "@: ", "train.curriculum_steps",
       "train.curriculum is none"),
     R("task: {name: variable-assignment}\n", "train.curriculum=sparsity", "@: ", "sparsity is auto",

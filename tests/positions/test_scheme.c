@@ -313,6 +313,11 @@ static void model_and_scheme(void **state)
             "lg_scheme_config");
     c.id_classes[0] = 7;
     refuses(&s, &t, &c, "has 7 classes, but", "lg_scheme_config");
+    s = scheme("coupled");
+    c = model(&s, &t);
+    c.vocab--;
+    refuses(&s, &t, &c, "but the model", "set its vocab to");
+    c.vocab++;
     /* The length has to be one that the task can make. */
     c = model(&s, &t);
     assert_int_equal(lg_scheme_check(&s, &t, &c, 1001, NULL, &err), LG_ERROR_ARGUMENT);

@@ -264,6 +264,11 @@ static void nothing_is_lost_or_half_written(void **state)
     lg_tokenizer *t = lg_tokenizer_open(DATA "nfc.json", NULL);
     put("bad.txt", "fine\n<|endoftext|>\n\xFF", 20);
     refused("bad.txt", "y.tokens", t, "document 2");
+    /* counted in its own file: two come before it in another */
+    mkdir(in_home("two"), 0777);
+    put_text("two/a.txt", "one\n<|endoftext|>\ntwo\n");
+    put("two/b.txt", "fine\n<|endoftext|>\n\xFF", 20);
+    refused("two", "y.tokens", t, "b.txt, document 2: ");
     lg_tokenizer_free(t);
     assert_int_equal(files_there(), before + 2);
 }
