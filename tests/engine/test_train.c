@@ -3,6 +3,8 @@
  * ID head learn; sampling; the parameter table. */
 #include "engine/helper.h"
 
+#include "engine/pass.h"
+
 /* ---- Schedules ------------------------------------------------------------------------ */
 
 /* Without this, a wrong end of a schedule shows only as a slightly worse run. */
@@ -578,6 +580,19 @@ static void argmax(void **state)
     assert_int_equal(lg_argmax((const float[]){0, INFINITY, 1}, 3), 1);
 }
 
+/* What counts as right is what lg_argmax chooses, on a tie too: every row of four small values. */
+static void right_is_the_argmax(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 81; i++)
+        for (int32_t t = LG_NONE; t < 4; t++) {
+            float x[4] = {(float)(i % 3), (float)(i / 3 % 3), (float)(i / 9 % 3), (float)(i / 27)};
+            assert_int_equal(lg__count_right(x, &t, 1, 4), lg_argmax(x, 4) == t);
+        }
+    const float nan[2] = {NAN, 1};
+    assert_int_equal(lg__count_right(nan, (const int32_t[]){1}, 1, 2), 0);
+}
+
 enum { CHOICES = 6, DRAWS = 40000 };
 
 /* Chi-square of the draws against softmax(logits / temperature), 4 degrees of freedom (one of
@@ -633,6 +648,7 @@ int main(void)
         cmocka_unit_test(a_tied_head_is_the_embedding),
         cmocka_unit_test(the_parameter_table),
         cmocka_unit_test(argmax),
+        cmocka_unit_test(right_is_the_argmax),
         cmocka_unit_test(sampling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
