@@ -2,7 +2,7 @@
  * fails when
  *   - a room includes what its row in the table below does not allow,
  *   - sqlite3.h or mpi.h is included in more than one file,
- *   - a file in src/ or include/ is over 800 lines,
+ *   - a file in src/, include/ or tests/ is over 800 lines,
  *   - library code (all but cli/) prints or ends the process.
  * The same inspection runs on small made-up trees that break one rule each. */
 #include <dirent.h>
@@ -204,8 +204,8 @@ static char *read_all(const char *path)
     return text;
 }
 
-/* `file` is the path from the root. */
-static void inspect_file(struct inspection *in, const char *file, const struct room *room)
+/* The text of a file that is not too long, or is said to be; `file` is the path from the root. */
+static char *read_short(struct inspection *in, const char *file)
 {
     char path[2 * PATH];
     snprintf(path, sizeof path, "%s/%s", in->root, file);
@@ -217,7 +217,12 @@ static void inspect_file(struct inspection *in, const char *file, const struct r
         lines += *s == '\n' || s[1] == '\0'; /* a last line without an end counts */
     if (lines > MOST_LINES)
         find(in, "%s: has %d lines: split it, at most %d", file, lines, MOST_LINES);
+    return text;
+}
 
+static void inspect_file(struct inspection *in, const char *file, const struct room *room)
+{
+    char *text = read_short(in, file);
     blank(text, 0);
     int line = 1;
     for (char *s = text; s; line++) {
@@ -276,11 +281,36 @@ static void inspect_folder(struct inspection *in, const char *folder, int depth,
     if (n >= 0) free(entry);
 }
 
+/* Tests may include and print what they like, at any depth, but not be long. */
+static void inspect_tests(struct inspection *in, const char *folder)
+{
+    char path[2 * PATH];
+    snprintf(path, sizeof path, "%s/%s", in->root, folder);
+    struct dirent **entry;
+    int n = scandir(path, &entry, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name;
+        char sub[PATH], full[3 * PATH];
+        struct stat st;
+        snprintf(sub, sizeof sub, "%s/%s", folder, name);
+        snprintf(full, sizeof full, "%s/%s", in->root, sub);
+        if (name[0] != '.' && stat(full, &st) == 0) {
+            if (S_ISDIR(st.st_mode))
+                inspect_tests(in, sub);
+            else if (is_source(name))
+                free(read_short(in, sub));
+        }
+        free(entry[i]);
+    }
+    if (n >= 0) free(entry);
+}
+
 static void inspect(struct inspection *in, const char *root)
 {
     *in = (struct inspection){.root = root};
     inspect_folder(in, "include", 1, NULL);
     inspect_folder(in, "src", 0, NULL);
+    inspect_tests(in, "tests");
 }
 
 /* ---- this tree ---- */
@@ -361,6 +391,11 @@ static int begin_tree(void **state)
     put("src/cli/cli.h", "\n");
     put("src/cli/main.c", "#include \"cli/cli.h\"\n#include \"lengthen.h\"\n"
                           "int main(void) { printf(\"x\"); exit(1); }\n");
+    put("tests/report/helper.h", "#include \"engine/kernels.h\"\n#include \"../cli/cli.h\"\n");
+    put("tests/report/test_html.c", "#include \"helper.h\"\n#include <mpi.h>\n"
+                                    "#include <sqlite3.h>\n"
+                                    "int main(void) { fprintf(stderr, \"x\"); abort(); }\n");
+    put("tests/data/made/a.c", "int x;\n"); /* is no room, and has no rooms' depth */
     return 0;
 }
 
@@ -370,7 +405,7 @@ static void a_house_in_order_passes(void **state)
     static struct inspection in;
     inspect(&in, root);
     if (in.findings) fail_msg("%d findings:\n%s", in.findings, in.text);
-    assert_int_equal(in.files, 13);
+    assert_int_equal(in.files, 16);
 }
 
 static void each_rule_can_be_broken(void **state)
@@ -433,6 +468,33 @@ static void long_files_are_found(void **state)
     assert_non_null(strstr(in.text, "src/cli/long.c: has 801 lines"));
 }
 
+static void long_tests_are_found(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"tests/cli/test_long.c", "tests/cli/long.h",
+                                        "tests/data/made/long.c"};
+    static char text[MOST_LINES + 2];
+    static struct inspection in;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char says[100];
+        memset(text, '\n', MOST_LINES);
+        text[MOST_LINES] = '\0';
+        put(files[i], text);
+        inspect(&in, root);
+        assert_int_equal(in.findings, 0);
+        text[MOST_LINES] = 'x';
+        put(files[i], text);
+        inspect(&in, root);
+        assert_int_equal(in.findings, 1);
+        snprintf(says, sizeof says, "%s: has 801 lines", files[i]);
+        assert_non_null(strstr(in.text, says));
+        take_away(files[i]);
+    }
+    put("tests/data/long.py", text); /* no C */
+    inspect(&in, root);
+    assert_int_equal(in.findings, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +502,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_house_in_order_passes, begin_tree, end_tree),
         cmocka_unit_test_setup_teardown(each_rule_can_be_broken, begin_tree, end_tree),
         cmocka_unit_test_setup_teardown(long_files_are_found, begin_tree, end_tree),
+        cmocka_unit_test_setup_teardown(long_tests_are_found, begin_tree, end_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,114 +1,12 @@
-/* test_store.c: the store under everything that can happen to it: written twice, moved, rewound,
- * brought up to date, shared, locked, full, killed in the middle, damaged. What a call said was
- * saved must be there afterwards, and what it said failed must not. */
-#include <errno.h>
+/* test_store.c: what the store has of runs, their steps, cells and losses: written twice, moved,
+ * rewound, brought up to date from an older version, deleted. Without it a run could be taken for
+ * another, a step count twice, or what an older lengthen measured be lost. */
 #include <fcntl.h>
-#include <sched.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "lab/home.h"
-#include "lab/store.h"
+#include "lab/storing.h"
 #include "lab/study.h"
-
-static int tidy_up(void **state)
-{
-    lg__store_patience(60000);
-    return remove_home(state);
-}
-
-static void must(int code, const lg_error *err)
-{
-    if (code) fail_msg("%s", err->text);
-}
-
-static void says(const lg_error *err, const char *words)
-{
-    if (!strstr(err->text, words)) fail_msg("\"%s\" is not in: %s", words, err->text);
-}
-
-/* ---- What is written and read ----------------------------------------------------------- */
-
-static lg_store *open_store(const char *name)
-{
-    lg_error err = {0};
-    lg_store *s = lg_store_open(in_home(name), 1, &err);
-    if (!s) fail_msg("%s", err.text);
-    return s;
-}
-
-static lg_store_run run_of(const char *id, const char *folder)
-{
-    return (lg_store_run){.id = id,
-                          .folder = folder,
-                          .state = "stopped",
-                          .task = "copy",
-                          .positions = "coupled, relative",
-                          .unit = "symbols",
-                          .config = "seed: 1\n",
-                          .seed = 1,
-                          .steps = 1000,
-                          .parameters = 10,
-                          .length = 5};
-}
-
-static int64_t add_run(lg_store *s, const char *id, const char *folder)
-{
-    lg_store_run r = run_of(id, folder);
-    lg_error err = {0};
-    int64_t number = 0;
-    must(lg__store_register(s, &r, 0, &number, &err), &err);
-    return number;
-}
-
-/* Steps from..to, with losses that tell them. */
-static int add_steps(lg_store *s, int64_t number, int from, int to, double loss, lg_error *err)
-{
-    lg_run_step rows[1000] = {0};
-    for (int i = from; i <= to; i++)
-        rows[i - from] = (lg_run_step){.step = i, .loss = loss + i, .lr = 1e-3, .tokens = 7};
-    return lg__store_add_steps(s, number, rows, to - from + 1, 0.5, err);
-}
-
-struct steps {
-    int count;
-    int64_t last;
-    double loss; /* the sum */
-};
-
-static int count_step(void *context, const lg_run_step *s)
-{
-    struct steps *n = context;
-    assert_true(s->step > n->last); /* in order, none twice */
-    n->count++;
-    n->last = s->step;
-    n->loss += s->loss;
-    return 1;
-}
-
-static struct steps steps_of(lg_store *s, int64_t number)
-{
-    struct steps n = {0};
-    lg_error err = {0};
-    must(lg_store_steps(s, number, count_step, &n, &err), &err);
-    return n;
-}
 
 static lg_run_cell cell_of(int64_t step, int length, int samples, int exact)
 {
@@ -140,34 +38,9 @@ static struct cells cells_of(lg_store *s, int64_t number, int64_t step)
     return n;
 }
 
-struct found {
-    int64_t number, step;
-    char folder[200], state[20], error[100];
-    int count;
-};
-
-static void keep_run(void *context, const lg_store_run *r)
-{
-    struct found *f = context;
-    f->count++;
-    f->number = r->number;
-    f->step = r->step;
-    snprintf(f->folder, sizeof f->folder, "%s", r->folder);
-    snprintf(f->state, sizeof f->state, "%s", r->state);
-    snprintf(f->error, sizeof f->error, "%s", r->error);
-}
-
 static void keep_machine(void *context, const lg_store_run *r)
 {
     *(char **)context = strdup(r->machine);
-}
-
-static struct found find(lg_store *s, const char *name)
-{
-    struct found f = {0};
-    lg_error err = {0};
-    must(lg_store_find(s, name, keep_run, &f, &err), &err);
-    return f;
 }
 
 static void cannot_find(lg_store *s, const char *name, const char *words)
@@ -179,100 +52,10 @@ static void cannot_find(lg_store *s, const char *name, const char *words)
     assert_int_equal(f.count, 0);
 }
 
-/* ---- SQLite itself, to look behind the store -------------------------------------------- */
-
-static int run_sql(const char *file, const char *sql)
-{
-    sqlite3 *db;
-    int code = sqlite3_open(file, &db);
-    if (!code) code = sqlite3_exec(db, sql, NULL, NULL, NULL);
-    sqlite3_close(db);
-    return code;
-}
-
-/* The first column of the first row, as text. */
-static const char *ask_sql(const char *file, const char *sql)
-{
-    static char text[200];
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    text[0] = 0;
-    if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
-        snprintf(text, sizeof text, "%s", (const char *)sqlite3_column_text(q, 0));
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return text;
-}
-
-/* ---- Other processes -------------------------------------------------------------------- */
-
-static void wait_for(pid_t child, int code)
-{
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != code)
-        fail_msg("the child ended with %s %d", WIFEXITED(status) ? "code" : "signal",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-}
-
-/* A process that does `hold` and keeps what it has until it is let go. */
-struct holder {
-    pid_t child;
-    int ready[2], done[2];
-};
-
-static struct holder start_holding(int (*hold)(const char *path), const char *path)
-{
-    struct holder h;
-    char letter;
-    assert_int_equal(pipe(h.ready), 0);
-    assert_int_equal(pipe(h.done), 0);
-    assert_true((h.child = fork()) >= 0);
-    if (h.child == 0) {
-        close(h.done[1]);
-        int code = hold(path);
-        if (write(h.ready[1], code ? "n" : "y", 1) != 1) _exit(9);
-        if (read(h.done[0], &letter, 1) != 0) _exit(9);
-        _exit(code);
-    }
-    close(h.done[0]);
-    assert_int_equal(read(h.ready[0], &letter, 1), 1);
-    assert_int_equal(letter, 'y');
-    return h;
-}
-
-static void let_go(struct holder *h)
-{
-    close(h->done[1]);
-    wait_for(h->child, 0);
-    close(h->ready[0]);
-    close(h->ready[1]);
-}
-
-static int begin_write(const char *path)
-{
-    static sqlite3 *db; /* reachable: nothing leaks */
-    return sqlite3_open(path, &db) || sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-}
-
-static int begin_exclusive(const char *path)
-{
-    static sqlite3 *db;
-    return sqlite3_open(path, &db) || sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-}
-
 static int lock_folder(const char *path)
 {
     int f = open(path, O_RDONLY | O_DIRECTORY);
     return f < 0 || flock(f, LOCK_EX) != 0;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- Runs ------------------------------------------------------------------------------- */
@@ -522,12 +305,7 @@ static void only_the_same_cell_is_taken(void **state)
     lg_store_close(s);
 }
 
-/* ---- Versions --------------------------------------------------------------------------- */
-
-static const char *const made_up[] = {
-    "CREATE TABLE a(x INTEGER); INSERT INTO a VALUES(1), (2), (3);",
-    "ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 7; CREATE TABLE b(z INTEGER);",
-};
+/* ---- Losses -------------------------------------------------------------------------------- */
 
 static void count_loss(void *context, const lg_text_row *r)
 {
@@ -567,6 +345,13 @@ static void losses_are_rewound_and_deleted(void **state)
     lg_store_close(s);
     assert_string_equal(ask_sql(in_home("losses.db"), "SELECT count(*) FROM losses"), "0");
 }
+
+/* ---- Versions --------------------------------------------------------------------------- */
+
+static const char *const made_up[] = {
+    "CREATE TABLE a(x INTEGER); INSERT INTO a VALUES(1), (2), (3);",
+    "ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 7; CREATE TABLE b(z INTEGER);",
+};
 
 static void migrations_keep_what_is_there(void **state)
 {
@@ -679,305 +464,6 @@ static void a_store_of_the_future_is_refused(void **state)
     assert_int_equal(err.code, LG_ERROR_ARGUMENT);
     says(&err, "version 1000");
     says(&err, "newer lengthen");
-}
-
-/* ---- Several processes ------------------------------------------------------------------ */
-
-enum { TRANSACTIONS = 200 };
-
-/* In a child: a run of its own and so many transactions. */
-static void write_many(const char *id)
-{
-    lg_error err = {0};
-    int64_t number;
-    lg_store_run r = run_of(id, "/x");
-    lg_store *s = lg_store_open(in_home("both.db"), 1, &err);
-    int e = s ? lg__store_register(s, &r, 0, &number, &err) : -1;
-    for (int i = 1; i <= TRANSACTIONS && !e; i++) e = add_steps(s, number, i, i, 0, &err);
-    lg_store_close(s);
-    if (e) fprintf(stderr, "%s\n", err.text);
-    _exit(e != 0);
-}
-
-static void two_processes_write_at_once(void **state)
-{
-    (void)state;
-    static const char *const id[] = {"aaaa000000000001", "bbbb000000000002"};
-    pid_t child[2];
-    /* nobody has made the store yet: they do that at once, too */
-    for (int i = 0; i < 2; i++) {
-        assert_true((child[i] = fork()) >= 0);
-        if (child[i] == 0) write_many(id[i]);
-    }
-    for (int i = 0; i < 2; i++) wait_for(child[i], 0);
-    lg_store *s = open_store("both.db");
-    for (int i = 0; i < 2; i++) {
-        struct found f = find(s, id[i]);
-        assert_int_equal(f.step, TRANSACTIONS);
-        assert_int_equal(steps_of(s, f.number).count, TRANSACTIONS);
-    }
-    lg_store_close(s);
-    assert_string_equal(ask_sql(in_home("both.db"), "PRAGMA integrity_check"), "ok");
-}
-
-static void a_locked_store_is_not_waited_for_forever(void **state)
-{
-    (void)state;
-    lg_store *s = open_store("locked.db");
-    lg_error err = {0};
-    int64_t number = add_run(s, "aaaa000000000001", "/x/one");
-    must(add_steps(s, number, 1, 5, 0, &err), &err);
-    lg_store_close(s);
-    struct holder h = start_holding(begin_write, in_home("locked.db"));
-    lg__store_patience(200);
-    s = open_store("locked.db"); /* that takes no lock */
-    double since = now();
-    assert_int_equal(add_steps(s, number, 6, 9, 0, &err), LG_ERROR_SYSTEM);
-    assert_true(now() - since < 6);
-    says(&err, "another program");
-    says(&err, "--store");
-    says(&err, "locked.db");
-    assert_int_equal(steps_of(s, number).count, 5); /* and can still be read */
-    let_go(&h);
-    must(add_steps(s, number, 6, 9, 0, &err), &err);
-    assert_int_equal(steps_of(s, number).count, 9);
-    lg__store_patience(60000);
-    lg_store_close(s);
-}
-
-/* Before WAL is set, a lock keeps everybody out. */
-static void a_store_locked_whole_is_refused(void **state)
-{
-    (void)state;
-    const char *file = in_home("whole.db");
-    lg_error err = {0};
-    assert_int_equal(run_sql(file, "PRAGMA application_id=1818586727; CREATE TABLE t(x)"),
-                     SQLITE_OK);
-    struct holder h = start_holding(begin_exclusive, file);
-    lg__store_patience(500);
-    double since = now();
-    assert_null(lg_store_open(file, 1, &err));
-    assert_true(now() - since < 6); /* and not once for each attempt */
-    says(&err, "another program");
-    let_go(&h);
-    lg__store_patience(60000);
-    lg_store *s = lg_store_open(file, 1, &err);
-    assert_non_null(s);
-    lg_store_close(s);
-}
-
-/* ---- Full disks ------------------------------------------------------------------------- */
-
-/* Writes until it is refused; how many rows were taken, or -1. */
-static int write_until_full(lg_store *s, int64_t number, lg_error *err)
-{
-    enum { MANY = 100000, EACH = 500 };
-    for (int i = 0; i < MANY; i += EACH)
-        if (add_steps(s, number, i + 1, i + EACH, 0, err)) return i;
-    return -1;
-}
-
-/* In a child, whose files may not grow over `size`. */
-static int fill_limited(const char *file, rlim_t size, lg_error *err)
-{
-    struct rlimit limit = {size, size};
-    signal(SIGXFSZ, SIG_IGN);
-    lg_store *s = lg_store_open(file, 1, err);
-    lg_store_run r = run_of("aaaa000000000001", "/x/one");
-    int64_t number;
-    if (!s || lg__store_register(s, &r, 0, &number, err)) return -1;
-    if (setrlimit(RLIMIT_FSIZE, &limit)) return -1;
-    int rows = write_until_full(s, number, err);
-    lg_store_close(s);
-    return rows;
-}
-
-struct told {
-    int rows;
-    char text[512];
-};
-
-static void files_that_cannot_grow(void **state)
-{
-    (void)state;
-    static const int sizes[] = {150, 300, 600, 1300}; /* kB */
-    for (int i = 0; i < 4; i++) {
-        char name[32];
-        int way[2];
-        struct told t = {0};
-        snprintf(name, sizeof name, "limit-%d.db", sizes[i]);
-        assert_int_equal(pipe(way), 0);
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            lg_error err = {0};
-            t.rows = fill_limited(in_home(name), (rlim_t)sizes[i] << 10, &err);
-            snprintf(t.text, sizeof t.text, "%s", err.text);
-            _exit(write(way[1], &t, sizeof t) != (ssize_t)sizeof t);
-        }
-        close(way[1]);
-        assert_int_equal(read(way[0], &t, sizeof t), sizeof t);
-        close(way[0]);
-        wait_for(child, 0);
-        if (t.rows < 0) fail_msg("%s", t.text);
-        if (!strstr(t.text, name) || !strstr(t.text, "unharmed")) fail_msg("says: %s", t.text);
-        assert_string_equal(ask_sql(in_home(name), "PRAGMA integrity_check"), "ok");
-        lg_store *s = open_store(name);
-        assert_int_equal(steps_of(s, 1).count, t.rows);
-        assert_int_equal(find(s, "1").step, t.rows);
-        lg_store_close(s);
-    }
-}
-
-/* In a child with file systems of its own: a disk of 400 kB, filled, made larger, and read.
- * 0: as it should be; 77: this machine does not let us. */
-static int fill_small_disk(const char *folder)
-{
-    lg_error err = {0};
-    char file[300];
-    struct steps n = {0};
-    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        mount("tmpfs", folder, "tmpfs", 0, "size=400k"))
-        return 77;
-    snprintf(file, sizeof file, "%s/small.db", folder);
-    lg_store *s = lg_store_open(file, 1, &err);
-    lg_store_run r = run_of("aaaa000000000001", "/x/one");
-    int64_t number;
-    if (!s || lg__store_register(s, &r, 0, &number, &err)) return 1;
-    int rows = write_until_full(s, number, &err);
-    if (rows < 0 || !strstr(err.text, file) || !strstr(err.text, "make room on the disk")) {
-        fprintf(stderr, "%d rows, %s\n", rows, err.text);
-        return 2;
-    }
-    if (lg_store_steps(s, number, count_step, &n, &err) || n.count != rows) return 3;
-    if (mount("tmpfs", folder, "tmpfs", MS_REMOUNT, "size=4m")) return 77;
-    if (add_steps(s, number, rows + 1, rows + 10, 0, &err)) return 4; /* it goes on */
-    lg_store_close(s);
-    if (strcmp(ask_sql(file, "PRAGMA integrity_check"), "ok") != 0) return 5;
-    s = lg_store_open(file, 0, &err);
-    n = (struct steps){0};
-    if (!s || lg_store_steps(s, number, count_step, &n, &err) || n.count != rows + 10) return 6;
-    lg_store_close(s);
-    return 0;
-}
-
-static void a_full_disk(void **state)
-{
-    (void)state;
-    const char *folder = in_home("disk");
-    int status;
-    assert_int_equal(mkdir(folder, 0700), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) _exit(fill_small_disk(folder));
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) skip();
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-/* ---- Killed ----------------------------------------------------------------------------- */
-
-static void a_kill_before_the_commit_loses_that_alone(void **state)
-{
-    (void)state;
-    for (int at = 0; at < 3; at++) {
-        char name[32];
-        int status;
-        snprintf(name, sizeof name, "killed-%d.db", at);
-        lg_store *s = open_store(name);
-        add_run(s, "aaaa000000000001", "/x/one");
-        lg_store_close(s);
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            lg_error err = {0};
-            s = lg_store_open(in_home(name), 0, &err);
-            lg__store_kill_at(at);
-            for (int i = 0; s && i < 5; i++) add_steps(s, 1, 10 * i + 1, 10 * i + 10, 0, &err);
-            _exit(0);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        s = open_store(name);
-        assert_int_equal(steps_of(s, 1).count, 10 * at);
-        assert_int_equal(find(s, "1").step, 10 * at);
-        lg_error err = {0};
-        must(add_steps(s, 1, 10 * at + 1, 10 * at + 10, 0, &err), &err);
-        assert_int_equal(steps_of(s, 1).count, 10 * at + 10);
-        lg_store_close(s);
-    }
-}
-
-/* ---- Refused ---------------------------------------------------------------------------- */
-
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
-static void files_that_are_no_store(void **state)
-{
-    (void)state;
-    lg_error err = {0};
-    const char *notes = in_home("notes.txt");
-    put(notes, "These are notes, and they are long enough to be taken for a header of SQLite, "
-               "which has a hundred bytes, so that every byte of it can be looked at.\n");
-    assert_null(lg_store_open(notes, 1, &err));
-    says(&err, "notes.txt");
-    says(&err, "no store");
-    says(&err, "--store");
-    assert_null(lg_store_open(in_home("none.db"), 0, &err));
-    assert_int_equal(err.code, LG_ERROR_ARGUMENT);
-    says(&err, "there is no store");
-    says(&err, "train a run first");
-    says(&err, "LENGTHEN_STORE");
-    struct stat st;
-    assert_int_equal(stat(in_home("none.db"), &st), -1); /* asking does not make it */
-    assert_null(lg_store_open(in_home("no/such/folder.db"), 1, &err));
-    says(&err, "folder that can be written to");
-    assert_null(lg_store_open(home, 1, &err)); /* a folder */
-    says(&err, home);
-    const char *other = in_home("music.db"); /* another program's: not one byte of it changes */
-    char command[400];
-    assert_int_equal(run_sql(other, "CREATE TABLE songs(x)"), SQLITE_OK);
-    snprintf(command, sizeof command, "cp %s %s.before", other, other);
-    assert_int_equal(system(command), 0);
-    assert_null(lg_store_open(other, 1, &err));
-    assert_int_equal(err.code, LG_ERROR_ARGUMENT);
-    says(&err, "database of another program");
-    snprintf(command, sizeof command, "cmp %s %s.before", other, other);
-    assert_int_equal(system(command), 0);
-}
-
-/* In a child that is not root. */
-static int open_in(const char *folder)
-{
-    char file[300];
-    lg_error err = {0};
-    if (geteuid() == 0 && setuid(65534)) return 77;
-    snprintf(file, sizeof file, "%s/store.db", folder);
-    if (lg_store_open(file, 1, &err)) return 1;
-    return strstr(err.text, "can be written to") && strstr(err.text, file) ? 0 : 2;
-}
-
-static void a_folder_that_cannot_be_written_to(void **state)
-{
-    (void)state;
-    const char *folder = in_home("shut");
-    int status;
-    assert_int_equal(mkdir(folder, 0555), 0);
-    assert_int_equal(chmod(home, 0755), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) _exit(open_in(folder));
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) skip();
-    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* ---- Deleted ---------------------------------------------------------------------------- */
@@ -1094,16 +580,8 @@ int main(void)
         cmocka_unit_test(losses_are_rewound_and_deleted),
         cmocka_unit_test(a_store_of_version_1_is_brought_up),
         cmocka_unit_test(a_store_of_the_future_is_refused),
-        cmocka_unit_test(two_processes_write_at_once),
-        cmocka_unit_test(a_locked_store_is_not_waited_for_forever),
-        cmocka_unit_test(a_store_locked_whole_is_refused),
-        cmocka_unit_test(files_that_cannot_grow),
-        cmocka_unit_test(a_full_disk),
-        cmocka_unit_test(a_kill_before_the_commit_loses_that_alone),
-        cmocka_unit_test(files_that_are_no_store),
-        cmocka_unit_test(a_folder_that_cannot_be_written_to),
         cmocka_unit_test(delete_takes_what_is_the_runs_own),
         cmocka_unit_test(a_run_that_trains_is_not_deleted),
     };
-    return cmocka_run_group_tests(tests, make_home, tidy_up);
+    return cmocka_run_group_tests(tests, make_home, remove_home);
 }
