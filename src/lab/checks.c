@@ -80,7 +80,8 @@ static void check_least(struct looking *k, const struct lg__experiment_check *c)
     k->value = a.cells ? (most ? a.most : a.least) : 0;
     k->holds = !a.cells ? -1 : most ? a.most <= c->by + ROUNDING : a.least >= c->by - ROUNDING;
     if (a.cells)
-        fprintf(k->numbers, "%.3f at %s in %d cell%s, each seed counted; on average %.3f", k->value,
+        fprintf(k->numbers,
+                "%.3f at %s in %d cell%s, each seed counted; mean of their medians %.3f", k->value,
                 most ? "most" : "least", a.cells, plural(a.cells), a.mean);
     else
         fputs("no cells", k->numbers);

@@ -131,7 +131,10 @@ static int open_answers_variant(struct lg__study_variant *v, const struct lg__co
     if (e) return e;
     for (int l = 0; l < model.levels; l++) predicts |= model.id_classes[l] > 0;
     lg__run_sum_data(c, NULL, NULL, v->data);
-    snprintf(v->unit, sizeof v->unit, "%s", lg_task_get_shape(task)->info->unit);
+    const lg_task_info *info = lg_task_get_shape(task)->info;
+    int own = strcmp(info->family, "own data") == 0;
+    snprintf(v->unit, sizeof v->unit, "%s", info->unit);
+    snprintf(v->sparse, sizeof v->sparse, "%s", info->sparsity && !own ? info->sparsity : "sparse");
     lg_task_free(task);
     return list_cells(v, c, predicts, err);
 }

@@ -28,7 +28,7 @@ struct lg__study_variant {
     int longest;                          /* of the cells */
     int text;                             /* of the task text */
     int64_t seed;
-    char unit[64], data[20]; /* data: as in lg_run_cell */
+    char unit[64], sparse[64], data[20]; /* units of length and sparsity; data: as in lg_run_cell */
 };
 
 struct lg__study_run {
@@ -115,8 +115,7 @@ struct lg__cell {
     int length, sparsity, predicted, mode;
     int from, to; /* of texts: the positions */
     int seeds;
-    double tokens, median, lower, upper; /* of the values: the median and the quartiles, */
-    double least, most;                  /* and the ends */
+    double tokens, least, median, most; /* of the values */
     /* Of answers, all seeds together, with their 95% interval; of texts the first seed's interval. */
     double right, samples, low, high;
 };

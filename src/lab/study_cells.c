@@ -63,9 +63,7 @@ static struct lg__cell cell_of(const struct sorted *rows, int n, int text, doubl
     qsort(values, (size_t)n, sizeof *values, by_number);
     c.least = values[0];
     c.most = values[n - 1];
-    c.lower = lg__quantile(values, n, 0.25);
     c.median = lg__quantile(values, n, 0.5);
-    c.upper = lg__quantile(values, n, 0.75);
     if (!text) lg__wilson(c.right, c.samples, &c.low, &c.high);
     return c;
 }

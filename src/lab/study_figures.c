@@ -32,12 +32,13 @@ static int same_line(const struct drawing *d, const struct lg__cell *a, const st
 
 /* ---- Names of lines ------------------------------------------------------------------------ */
 
-/* "k_train 4", "sparsity 4", "predicted IDs", "PoSE". */
+/* "k_train 4", "4 important pairs", "predicted IDs", "PoSE". */
 static void put_part(const struct drawing *d, const struct lg__cell *c, const char *key, char *name,
                      size_t size)
 {
     name[0] = 0;
-    if (strcmp(key, "sparsity") == 0) snprintf(name, size, "sparsity %d", c->sparsity);
+    if (strcmp(key, "sparsity") == 0 && c->sparsity)
+        snprintf(name, size, "%d %s", c->sparsity, lg__study_variant_of(d->s, c->run)->sparse);
     if (strcmp(key, "ids") == 0)
         snprintf(name, size, "%s IDs", c->predicted ? "predicted" : "given");
     if (strcmp(key, "mode") == 0) snprintf(name, size, "%s", lg__mode_name(d->s, c->mode));
@@ -79,6 +80,7 @@ static void add_part(const struct drawing *d, const struct lg__cell *c, const ch
     size_t used = strlen(name);
     if (!is_listed(d->f->lines, key) && !differs(d, key)) return;
     put_part(d, c, key, part, sizeof part);
+    if (!*part) return;
     snprintf(name + used, NAME - used, "%s%s", used ? ", " : "", part);
 }
 
@@ -114,8 +116,8 @@ static void draw_lines(struct drawing *d)
         d->curves[d->curve_count - 1].n++;
         d->x[i] = lg__study_is_text(d->s) ? c->to : d->f->tokens ? c->tokens : c->length;
         d->y[i] = c->median;
-        d->low[i] = c->seeds > 1 ? c->lower : c->low;
-        d->high[i] = c->seeds > 1 ? c->upper : c->high;
+        d->low[i] = c->seeds > 1 ? c->least : c->low;
+        d->high[i] = c->seeds > 1 ? c->most : c->high;
     }
 }
 
@@ -186,7 +188,7 @@ static int put_losses(struct drawing *d, const char *file, lg_error *err)
         excess &= d->cells[i]->mode == LG__MODE_EXCESS;
     }
     snprintf(label, sizeof label, "%s, nats a token%s", excess ? "excess loss" : "loss",
-             several ? ", median of the seeds" : "");
+             several ? ", median and range of the seeds" : "");
     lg_figure f = {.title = d->f->title,
                    .x_label = "position (tokens)",
                    .y_label = label,
@@ -207,8 +209,8 @@ static int put_answers(struct drawing *d, const char *file, lg_error *err)
              lg__study_variant_of(d->s, d->cells[0]->run)->unit);
     lg_figure f = {.title = d->f->title,
                    .x_label = d->f->tokens ? "tokens" : label,
-                   .y_label =
-                       several ? "exact answers, median of the seeds, %" : "exact answers, %",
+                   .y_label = several ? "exact answers, %, median and range of the seeds"
+                                      : "exact answers, %",
                    .curves = d->curves,
                    .count = d->curve_count,
                    .caption = d->s->x.words};

@@ -360,8 +360,8 @@ static void checks_over_rows_by_hand(void **state)
     assert_string_equal(t.text[0], "more {sparsity: 2} than {sparsity: 4} by 0.1");
     assert_string_equal(t.numbers[0], "0.930 (2 cells) - 0.740 (2 cells) = 0.190");
     assert_string_equal(t.numbers[2], "0.950 (1 cell) - 0.520 (1 cell) = 0.430");
-    assert_string_equal(t.numbers[3],
-                        "0.900 at least in 2 cells, each seed counted; on average 0.930");
+    assert_string_equal(
+        t.numbers[3], "0.900 at least in 2 cells, each seed counted; mean of their medians 0.930");
     assert_string_equal(t.numbers[4], "no cells");
     says(t.numbers[5], "at chance 6; tau-b -1.000 over 2 cells");
     says(t.numbers[6], "tau-b 0.333 over 3 cells, but sparsity 4 has 0.700 [");

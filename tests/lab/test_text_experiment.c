@@ -183,7 +183,7 @@ static void check_checks(const struct told *t)
     says(t->numbers[0], " (1 cell) - "); /* of length 40 alone, and in one bin */
     assert_string_equal(t->text[2], "at most 0 in {method: much, position: 2, mode: excess}");
     assert_string_equal(t->numbers[2],
-                        "0.000 at most in 1 cell, each seed counted; on average 0.000");
+                        "0.000 at most in 1 cell, each seed counted; mean of their medians 0.000");
     says(t->numbers[3], " at least in 1 cell,"); /* 9 and 12 are in one bin */
     assert_string_equal(t->numbers[4], "no cells");
 }
@@ -214,7 +214,7 @@ static void rows_figures_and_checks(void **state)
     assert_int_equal(t.figures, 2);
     if (!t.missing) {
         char *figure = read_file("results/own/text/loss.svg");
-        says(figure, "loss, nats a token, median of the seeds");
+        says(figure, "loss, nats a token, median and range of the seeds");
         says(figure, "position (tokens)");
         says(figure, "little");
         free(figure);
