@@ -74,7 +74,10 @@ static struct differ differences(const struct lg_cli_sweep *q)
     return d;
 }
 
-static int not_learned(const lg_sweep_cell *c) { return c->learned >= 0 && c->learned < 0.99; }
+static const char *remark(const lg_sweep_cell *c)
+{
+    return c->learned < 0 ? "not tested in range" : c->learned < 0.99 ? "not learned" : "";
+}
 
 static void add_heading(struct lg_cli_table *t, const struct lg_cli_sweep *q,
                         const struct differ *d)
@@ -104,7 +107,7 @@ static void add_row(struct lg_cli_table *t, const lg_sweep_cell *c, const struct
     lg_cli_table_add(t, "%.1f%%", 100 * c->median);
     lg_cli_table_add(t, "%.1f - %.1f", 100 * c->lower, 100 * c->upper);
     lg_cli_table_add(t, "%s", seeds);
-    lg_cli_table_add(t, "%s", not_learned(c) ? "not learned" : "");
+    lg_cli_table_add(t, "%s", remark(c));
 }
 
 static int print_table(const struct lg_cli_sweep *q)

@@ -115,10 +115,26 @@ static const struct said *said_of(const struct reader *r, const char *key)
     return NULL;
 }
 
+/* A key of the files of sweeps and experiments, which lie beside the configs. */
+static int is_of_sweeps(const char *key)
+{
+    static const char *const first[] = {"experiment", "vary", "scales", "config", "base"};
+    size_t n = strcspn(key, ".");
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if (strlen(first[i]) == n && strncmp(key, first[i], n) == 0) return 1;
+    return 0;
+}
+
 static int unknown(const struct said *s, const char *key, lg_error *err)
 {
     const char *near = lg__config_nearest(key);
     const struct lg__yaml *n = value_of(s);
+    if (is_of_sweeps(key))
+        return refuse(
+            s, n, err,
+            "\"%.*s\" is a key of sweeps and experiments, and this is read as the config of "
+            "one run; `lengthen sweep` and `lengthen reproduce` read those",
+            (int)strcspn(key, "."), key);
     if (lg__config_section(key))
         return refuse(s, n, err,
                       "\"%.80s\" is a map of keys; set one of them, with its whole name, as in "

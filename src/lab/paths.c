@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -77,4 +78,15 @@ int lg__paths_expand(const char *list, char **expanded, lg_error *err)
         *expanded = NULL;
     }
     return e;
+}
+
+int lg__paths_check(const char *list, lg_error *err)
+{
+    char text[PATH_MAX];
+    const char *folder = strstr(list, "$LENGTHEN_TEXT") ? value_of("LENGTHEN_TEXT", text) : NULL;
+    if (!folder || access(folder, F_OK) == 0) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%.100s: there is no folder %.200s, which $LENGTHEN_TEXT stands for; "
+                    "experiments/language/get-text makes it, or name texts of your own",
+                    list, folder);
 }

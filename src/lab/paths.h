@@ -11,6 +11,8 @@
  * to its end or a slash. LENGTHEN_TEXT, where it is not set, is the folder text of the cache folder,
  * which experiments/language/get-text fills. To be freed with free(). */
 int lg__paths_expand(const char *list, char **expanded, lg_error *err);
+/* Refuses a list with LENGTHEN_TEXT where that folder was never made. */
+int lg__paths_check(const char *list, lg_error *err);
 
 /* LENGTHEN_CACHE, or lengthen in XDG_CACHE_HOME or ~/.cache; 0: there is none, or no room for it. */
 int lg__cache_folder(char *folder, size_t size);

@@ -129,14 +129,16 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID])
     free(text);
 }
 
-/* Where tokenizer, texts and tokens lie is no part of a run of texts: their checksums are. */
+/* Where tokenizer, texts and tokens lie is no part of a run of texts: their checksums are, if the texts
+ * were read. */
 static int same_places(struct lg__config *old, const struct lg__config *c, lg_error *err)
 {
-    static const char *const places[] = {"tokenizer=", "text=", "cache="};
+    static const char *const places[] = {"tokenizer=", "text=", "cache=", "checksum="};
     if (!lg__config_is_text(old) || !lg__config_is_text(c)) return 0;
     for (int i = 0; i < old->setting_count; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             if (strncmp(old->settings[i], places[k], strlen(places[k])) != 0) continue;
+            if (k == 3 && strcmp(c->settings[i], places[k]) != 0) continue;
             char *text = strdup(c->settings[i]);
             if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
             free(old->settings[i]);
@@ -145,16 +147,15 @@ static int same_places(struct lg__config *old, const struct lg__config *c, lg_er
     return 0;
 }
 
-/* The config there must mean the same as the run's; a key that it does not have, because it was
- * written before there was such a key, is at its default. */
-static int check_same(struct lg__run *r, const char *folder, const char *path, lg_error *err)
+int lg__run_check_config(const struct lg__config *c, const char *folder, lg_error *err)
 {
     struct lg__config old;
-    char line[200];
-    int e = lg__config_read(&old, path, NULL, 0, err);
+    char line[200], path[4096];
+    int e = lg__run_path(path, sizeof path, folder, "config.yaml", err);
+    if (!e) e = lg__config_read(&old, path, NULL, 0, err);
     if (e) return e;
-    e = same_places(&old, &r->config, err);
-    char *text = lg__config_text(&r->config), *was = lg__config_text(&old);
+    e = same_places(&old, c, err);
+    char *text = lg__config_text(c), *was = lg__config_text(&old);
     lg__config_clear(&old);
     if (!e && (!text || !was))
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory for the config; end other programs");
@@ -168,8 +169,8 @@ static int check_same(struct lg__run *r, const char *folder, const char *path, l
                          folder, line + 2);
         else
             e = lg__fail(err, LG_ERROR_ARGUMENT,
-                         "%s is a run of another config: there it says \"%s\"; resume it with that "
-                         "one, or take another folder (--out)",
+                         "%s is a run of another config: there it says \"%s\"; take that one, or "
+                         "another folder (--out)",
                          folder, line);
     }
     free(text);
@@ -229,7 +230,7 @@ static int check_there(struct lg__run *r, const char *folder, const char *path, 
                         "%s holds a run already; go on with it (--resume), or take another folder "
                         "(--out)",
                         folder);
-    int e = check_same(r, folder, path, err);
+    int e = lg__run_check_config(&r->config, folder, err);
     if (!e) e = check_words(r, folder, old, 1, err);
     read_id(old, r->id);
     if (!e && !r->id[0])

@@ -70,6 +70,9 @@ int lg__run_try_lock(const char *folder, int shared, int *lock);
 int lg__run_has_steps(const char *checkpoint);
 /* Removes what a run has written; anything else stays, and so does the folder then. */
 int lg__run_remove_folder(const char *folder, lg_error *err);
+/* The config there must mean the same as this one; a key that it does not have, because it was written
+ * before there was such a key, is at its default. */
+int lg__run_check_config(const struct lg__config *c, const char *folder, lg_error *err);
 /* The ID in a folder's config.yaml; "" if it holds no run. */
 void lg__run_id(const char *folder, char id[LG__RUN_ID]);
 

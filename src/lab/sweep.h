@@ -6,6 +6,8 @@
 #include "base/yaml.h"
 #include "lengthen_lab.h"
 
+struct lg__config;
+
 /* One key and its value, and where it is said. */
 struct lg__sweep_set {
     char *text; /* "key=value" */
@@ -78,6 +80,9 @@ struct lg__sweep_found {
     char unit[64];
 };
 int lg__sweep_find(lg_store *s, const char *folder, struct lg__sweep_found *f, lg_error *err);
+/* The config of a run as the file and the sets say, to be cleared; refused where its folder has a run of
+ * another. */
+int lg__sweep_config(const struct lg__sweep_plan *p, int run, struct lg__config *c, lg_error *err);
 
 /* Of n sorted numbers: between two of them linearly, as numpy's quantile does if it is not told. */
 double lg__quantile(const double *sorted, int n, double q);

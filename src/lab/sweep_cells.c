@@ -50,6 +50,16 @@ int lg__sweep_find(lg_store *s, const char *folder, struct lg__sweep_found *f, l
     return e == LG_ERROR_ARGUMENT ? 0 : e; /* it is in another store */
 }
 
+int lg__sweep_config(const struct lg__sweep_plan *p, int run, struct lg__config *c, lg_error *err)
+{
+    const char **sets = lg__alloc((size_t)lg__sweep_sets(p, run, NULL) * sizeof *sets);
+    if (!sets) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a sweep's table");
+    int e = lg__config_read(c, NULL, sets, lg__sweep_sets(p, run, sets), err);
+    free(sets);
+    if (!e && (e = lg__run_check_config(c, p->runs[run].folder, err))) lg__config_clear(c);
+    return e;
+}
+
 static void keep_row(void *context, const lg_run_cell *cell)
 {
     struct group *g = context;
@@ -158,8 +168,10 @@ static int gather(struct group *g, lg_store *s, const struct lg__sweep_plan *p, 
                   lg_error *err)
 {
     struct lg__sweep_found f;
+    struct lg__config c;
     int e = lg__sweep_find(s, p->runs[run].folder, &f, err);
-    if (e || !f.number || !f.done) return e;
+    if (e || !f.number || !f.done || (e = lg__sweep_config(p, run, &c, err))) return e;
+    lg__config_clear(&c);
     g->found = f;
     g->run = run;
     return lg_store_cells(s, f.number, f.step, keep_row, g, err);

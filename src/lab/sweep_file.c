@@ -459,7 +459,13 @@ int lg__sweep_read(struct lg__sweep_plan *p, const lg_sweep_options *o, lg_error
         return lg__fail(err, LG_ERROR_ARGUMENT, "a sweep needs a folder and a store; name both");
     p->file = lg__yaml_read(o->file, err);
     if (!p->file) return LG_ERROR_ARGUMENT;
-    int e = lg__yaml_keys(p->file, known, err);
+    int run = lg__yaml_get(p->file, "task") && !lg__yaml_get(p->file, "vary");
+    int e =
+        run ? lg__fail(err, LG_ERROR_ARGUMENT,
+                       "%s is the config of one run, nothing varies in it; train it with `lengthen "
+                       "train`, or name it as `base` in a file with `vary`",
+                       o->file)
+            : lg__yaml_keys(p->file, known, err);
     if (!e) e = lg__sweep_check_scales(p, err);
     if (!e) e = lg__sweep_find_scale(p, &p->scale, err);
     if (!e) e = read_config(p, err);

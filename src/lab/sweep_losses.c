@@ -112,11 +112,7 @@ static int gather(struct group *g, lg_store *s, const struct lg__sweep_plan *p, 
 {
     int e = lg__sweep_find(s, p->runs[run].folder, &g->found, err);
     if (e || !g->found.number || !g->found.done) return e;
-    const char **sets = lg__alloc((size_t)lg__sweep_sets(p, run, NULL) * sizeof *sets);
-    if (!sets) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a sweep's table");
-    e = lg__config_read(&g->config, NULL, sets, lg__sweep_sets(p, run, sets), err);
-    free(sets);
-    if (e) return e;
+    if ((e = lg__sweep_config(p, run, &g->config, err))) return e;
     g->run = run;
     e = lg_store_losses(s, g->found.number, g->found.step, keep_row, g, err);
     lg__config_clear(&g->config);

@@ -196,8 +196,8 @@ static int check_sums(const struct lg_task *t, const struct texts *s, lg_error *
 static int open_tokenizer(const struct lg_task *t, struct texts *s, lg_error *err)
 {
     char *path;
-    int e = lg__paths_expand(t->value[TOKENIZER].text, &path, err);
-    if (e) return e;
+    int e = lg__paths_check(t->value[TOKENIZER].text, err);
+    if (e || (e = lg__paths_expand(t->value[TOKENIZER].text, &path, err))) return e;
     s->tokenizer = lg_tokenizer_open(path, err);
     free(path);
     return s->tokenizer ? 0 : err ? err->code : LG_ERROR_ARGUMENT;
@@ -213,7 +213,8 @@ static int open_text(struct lg_task *t, lg_error *err)
                         "task text: the texts are said twice, \"%.80s\" and text \"%.80s\"; keep "
                         "one",
                         t->argument, named);
-    if (lg__paths_expand(*named ? named : t->argument, &s->name, err))
+    if (!*named) named = t->argument;
+    if (lg__paths_check(named, err) || lg__paths_expand(named, &s->name, err))
         return err ? err->code : LG_ERROR_ARGUMENT;
     if (pthread_mutex_init(&s->lock, NULL))
         return lg__fail(err, LG_ERROR_SYSTEM, "no lock could be made; end other programs");

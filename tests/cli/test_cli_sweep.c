@@ -302,6 +302,12 @@ static void tables_in_every_form(void **state)
     }
     assert_int_equal(run("2>&1", "two.yaml --out nowhere --store whole.db --table"), 0);
     prints("No run of this sweep is done");
+    /* rows of another config are not shown as if they were of this one */
+    snprintf(arguments, sizeof arguments, "%s --set train.steps=21", where);
+    assert_int_equal(run("2>&1 >/dev/null", arguments), 2);
+    prints("is a run of another config: there it says");
+    assert_int_equal(run("2>/dev/null", arguments), 2);
+    assert_string_equal(out, "");
 }
 
 static void wrong_uses(void **state)
@@ -312,6 +318,7 @@ static void wrong_uses(void **state)
     } wrong[] = {
         {"", "which sweep?"},
         {"none.yaml", "none.yaml cannot be read"},
+        {"run.yaml", "run.yaml is the config of one run"},
         {"two.yaml two.yaml", "one sweep at a time"},
         {"two.yaml --no-such", "--no-such"},
         {"two.yaml --jobs 0", "--jobs is \"0\""},
@@ -330,6 +337,7 @@ static void wrong_uses(void **state)
         {"empty.yaml", "seed has no values"},
         {"small.yaml --out whole --set train.steps=21", "another config"},
     };
+    assert_int_equal(write_file("run.yaml", "seed: 1\ntask: {name: copy}\n"), 0);
     assert_int_equal(write_file("both.yaml", SMALL "base: a.yaml\nvary: {seed: [1]}\n"), 0);
     assert_int_equal(write_file("twice.yaml", SMALL "vary: {seed: [1, 2, 1]}\n"), 0);
     assert_int_equal(write_file("unknown.yaml", SMALL "vary: {train.lrr: [1, 2, 1]}\n"), 0);

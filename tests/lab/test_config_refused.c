@@ -27,6 +27,8 @@ static const struct refusal refusals[] = {
       "did you mean \"train.lr\"?"),
     R(OK "lr: 1\n", NULL, "@:2: ", "no key \"lr\"", "did you mean \"train.lr\"?"),
     R(OK "temperature: 1\n", NULL, "@:2: ", "no key \"temperature\"", "docs/CONFIG.md"),
+    R(OK "vary: {seed: [1, 2]}\n", NULL, "@:2: ", "\"vary\" is a key of sweeps",
+      "`lengthen sweep`"),
     R(OK "modle: {width: 3}\n", NULL, "@:2: ", "no key \"modle\""),
     R(OK "train: 5\n", NULL, "@:2: ", "train is \"5\"", "must be a map", "train: {steps: 500}"),
     R("task: parity\n", NULL, "@:1: ", "task is \"parity\"", "task: {name: parity}"),

@@ -339,11 +339,19 @@ static void a_stopped_sweep_goes_on(void **state)
 /* A run that is only its name, and a row in the store. */
 static int64_t put_run(lg_store *s, const char *folder, int number, int64_t seed, const char *state)
 {
-    char id[20], text[64], path[300];
+    char id[20], text[400], path[300];
     lg_error err = {0};
     int64_t row;
     snprintf(id, sizeof id, "%016x", number);
-    snprintf(text, sizeof text, "# lengthen run %s\n", id);
+    snprintf(text, sizeof text,
+             "# lengthen run %s\n"
+             "seed: %lld\n"
+             "task: {name: copy}\n"
+             "positions: {ids: %s}\n"
+             "model: {width: 16, heads: 2}\n"
+             "train: {steps: 20, batch: 8, warmup: 2, length: [1, 5]}\n"
+             "eval: {lengths: [3, 5], samples: 4}\n",
+             id, (long long)seed, strrchr(folder, '=') + 1);
     snprintf(path, sizeof path, "hand/%s", folder);
     assert_int_equal(mkdir(in_home(path), 0777), 0);
     snprintf(path, sizeof path, "hand/%s/config.yaml", folder);

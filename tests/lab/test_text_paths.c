@@ -70,6 +70,20 @@ static void a_variable_that_is_not_set_is_refused(void **state)
     assert_null(got);
 }
 
+/* Who reads an experiment on language first has no texts yet, and is told what makes them. */
+static void texts_that_were_never_made_are_named(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    setenv("LENGTHEN_TEXT", "/nowhere/text", 1);
+    lg_task *t = lg_task_new("text:$LENGTHEN_TEXT/english", NULL, 0, &err);
+    assert_null(t);
+    assert_non_null(strstr(err.text, "there is no folder /nowhere/text"));
+    assert_non_null(strstr(err.text, "experiments/language/get-text makes it"));
+    assert_int_equal(lg__paths_check("/nowhere/else", &err), 0);
+    unsetenv("LENGTHEN_TEXT");
+}
+
 /* The config keeps the variable, so that it means the same on another machine. */
 static void a_run_finds_its_texts_through_a_variable(void **state)
 {
@@ -99,6 +113,7 @@ int main(void)
         cmocka_unit_test(what_a_path_begins_with_is_expanded),
         cmocka_unit_test(texts_of_the_experiments_have_a_place),
         cmocka_unit_test(a_variable_that_is_not_set_is_refused),
+        cmocka_unit_test(texts_that_were_never_made_are_named),
         cmocka_unit_test(a_run_finds_its_texts_through_a_variable),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
