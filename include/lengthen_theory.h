@@ -99,7 +99,7 @@ typedef struct lg_theory_lists {
 } lg_theory_lists;
 int lg_theory_sweep(const lg_theory_options *o, const lg_theory_lists *lists, lg_error *err);
 
-/* Of the rows of one variant: over the seeds. */
+/* Of the rows of one variant: over the seeds. One seed has no interval: NAN. */
 typedef struct lg_theory_cell {
     char variant[120];
     int length, seeds, missing;

@@ -3,6 +3,9 @@
 #ifndef LG_CLI_THEORY_H
 #define LG_CLI_THEORY_H
 
+#include <stdio.h>
+
+#include "cli/table.h"
 #include "lengthen_lab.h"
 #include "lengthen_theory.h"
 
@@ -34,6 +37,9 @@ int lg_cli_theory_write(const struct lg_cli_theory *q);
 int lg_cli_theory_write_check(const struct lg_cli_theory *q);
 /* Makes the folder, and sees that a figure can be drawn there: before long work. */
 int lg_cli_theory_folder(const struct lg_cli_theory *q);
+/* A number as a cell of a table, "-" for NAN; and as ,"key":number in an object, null for NAN. */
+void lg_cli_theory_add(struct lg_cli_table *t, double x);
+void lg_cli_theory_real(FILE *f, const char *key, double value);
 /* `lengthen theory bridge`. */
 int lg_cli_theory_bridge(int argc, char **argv);
 

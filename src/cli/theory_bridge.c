@@ -171,7 +171,7 @@ static int take_eval(void *context, char *const *field)
     return 0;
 }
 
-/* Wilson's interval; no error in n answers is drawn at 1 / 2n. */
+/* Wilson's interval. */
 static void settle_points(struct bridge *b)
 {
     const double z = 1.959964;
@@ -181,8 +181,8 @@ static void settle_points(struct bridge *b)
         double n = (double)p->samples, share = (double)p->wrong / n, below = 1 + z * z / n;
         double middle = (share + z * z / (2 * n)) / below;
         double half = z / below * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-        p->error = fmax(share, 0.5 / n);
-        p->low = fmin(p->error, fmax(middle - half, 0.5 / n));
+        p->error = share;
+        p->low = p->wrong ? middle - half : 0;
         p->high = middle + half;
     }
 }
@@ -244,7 +244,7 @@ static int add_class(struct bridge *b, const char *text)
         if (!p) break;
         p->error = cells[i].error;
         p->low = cells[i].low;
-        p->high = fmin(1, cells[i].high);
+        p->high = cells[i].high > 1 ? 1 : cells[i].high;
     }
     for (int i = 0; i < c.count; i++) free((char *)(uintptr_t)c.rows[i].variant);
     free(c.rows);
@@ -259,23 +259,33 @@ static int add_class(struct bridge *b, const char *text)
 
 static void show(const struct bridge *b)
 {
-    struct lg_cli_table t = {.columns = 5, .left = 1};
-    static const char *const heading[] = {"error", "k", "mean", "low", "high"};
-    for (int i = 0; i < 5; i++) lg_cli_table_add(&t, "%s", heading[i]);
+    struct lg_cli_table t = {.columns = 6, .left = 1};
+    static const char *const heading[] = {"error", "k", "mean", "low", "high", "wrong"};
+    for (int i = 0; i < 6; i++) lg_cli_table_add(&t, "%s", heading[i]);
     for (int i = 0; i < b->count; i++) {
         const struct point *p = &b->points[i];
         if (b->json) {
             printf("{\"model\":");
             lg_cli_json(stdout, p->name);
-            printf(",\"k\":%d,\"length\":%d,\"error\":%.9g,\"low\":%.9g,\"high\":%.9g}\n", p->k,
-                   b->length, p->error, p->low, p->high);
+            printf(",\"k\":%d,\"length\":%d", p->k, b->length);
+            lg_cli_theory_real(stdout, "error", p->error);
+            lg_cli_theory_real(stdout, "low", p->low);
+            lg_cli_theory_real(stdout, "high", p->high);
+            if (p->samples)
+                printf(",\"wrong\":%lld,\"samples\":%lld", (long long)p->wrong,
+                       (long long)p->samples);
+            puts("}");
             continue;
         }
         lg_cli_table_add(&t, "%s", p->name);
         lg_cli_table_add(&t, "%d", p->k);
         lg_cli_table_add(&t, "%.2e", p->error);
-        lg_cli_table_add(&t, "%.2e", p->low);
-        lg_cli_table_add(&t, "%.2e", p->high);
+        lg_cli_theory_add(&t, p->low);
+        lg_cli_theory_add(&t, p->high);
+        if (p->samples)
+            lg_cli_table_add(&t, "%lld of %lld", (long long)p->wrong, (long long)p->samples);
+        else
+            lg_cli_table_add(&t, "-");
     }
     if (!b->json) lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
     lg_cli_table_clear(&t);
@@ -286,7 +296,8 @@ static void show(const struct bridge *b)
     }
 }
 
-/* The points of one model as a curve; v has room for all of x, then of y, low and high. */
+/* The points of one model as a curve; v has room for all of x, then of y, low and high. No wrong one of
+ * n is drawn at 1 / 2n, since the axis has no 0. */
 static void fill_curve(const struct bridge *b, const char *name, double *v, lg_curve *c)
 {
     *c = (lg_curve){.name = name, .x = v, .y = v + b->count};
@@ -295,7 +306,9 @@ static void fill_curve(const struct bridge *b, const char *name, double *v, lg_c
     for (int i = 0; i < b->count; i++) {
         const struct point *p = &b->points[i];
         if (strcmp(p->name, name) != 0) continue;
-        const double of[4] = {p->k, p->error, p->low, p->high};
+        double least = p->samples ? 0.5 / (double)p->samples : 0;
+        const double of[4] = {p->k, fmax(p->error, least), p->low < least ? least : p->low,
+                              p->high};
         for (int j = 0; j < 4; j++) v[j * b->count + c->n] = of[j];
         c->n++;
     }

@@ -61,6 +61,14 @@ static const lg_theory_cell *cell_of(const struct summary *s, const char *varian
     return NULL;
 }
 
+void lg_cli_theory_add(struct lg_cli_table *t, double x)
+{
+    if (isnan(x))
+        lg_cli_table_add(t, "-");
+    else
+        lg_cli_table_add(t, "%.2e", x);
+}
+
 static void add_line(struct lg_cli_table *t, const struct lg_cli_theory *q, const struct summary *s,
                      const char *variant, int kind)
 {
@@ -69,15 +77,15 @@ static void add_line(struct lg_cli_table *t, const struct lg_cli_theory *q, cons
     for (int i = 0; i < q->o.length_count; i++) {
         const lg_theory_cell *c = cell_of(s, variant, q->lengths[i]);
         double error = !c ? NAN : kind == 0 ? c->error : kind == 1 ? c->seen : c->lost;
-        if (isnan(error))
-            lg_cli_table_add(t, "-");
-        else
-            lg_cli_table_add(t, "%.2e", error);
+        lg_cli_theory_add(t, error);
     }
     for (int i = 0; i < s->slope_count && !kind; i++)
         if (strcmp(s->slopes[i].variant, variant) == 0) {
             lg_cli_table_add(t, "%.2f", s->slopes[i].slope);
-            lg_cli_table_add(t, "%.2f..%.2f", s->slopes[i].low, s->slopes[i].high);
+            if (isnan(s->slopes[i].low))
+                lg_cli_table_add(t, "-");
+            else
+                lg_cli_table_add(t, "%.2f..%.2f", s->slopes[i].low, s->slopes[i].high);
             return;
         }
     lg_cli_table_add(t, "-");
@@ -94,16 +102,18 @@ static void show_lengths(const struct summary *s)
         const lg_theory_cell *c = &s->cells[i];
         lg_cli_table_add(&t, "%d", c->length);
         lg_cli_table_add(&t, "%.2e", c->error);
-        lg_cli_table_add(&t, "%.2e", c->low);
-        lg_cli_table_add(&t, "%.2e", c->high);
+        lg_cli_theory_add(&t, c->low);
+        lg_cli_theory_add(&t, c->high);
         lg_cli_table_add(&t, "%.1f%%", 100 * c->wrong);
         lg_cli_table_add(&t, "%d", c->seeds);
     }
     lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
     lg_cli_table_clear(&t);
-    if (s->slope_count)
-        printf("\nSlope of log error over log length: %.2f (95%%: %.2f to %.2f).\n",
-               s->slopes[0].slope, s->slopes[0].low, s->slopes[0].high);
+    if (!s->slope_count) return;
+    printf("\nSlope of log error over log length: %.2f", s->slopes[0].slope);
+    if (!isnan(s->slopes[0].low))
+        printf(" (95%%: %.2f to %.2f)", s->slopes[0].low, s->slopes[0].high);
+    puts(".");
 }
 
 /* Several: a line a variant, a column a length. */
@@ -146,7 +156,7 @@ static void show_table(const struct lg_cli_theory *q, const struct summary *s)
                    q->rows[i].variant, (long long)q->rows[i].seed, q->rows[i].trained);
 }
 
-static void json_real(FILE *f, const char *key, double value)
+void lg_cli_theory_real(FILE *f, const char *key, double value)
 {
     if (isfinite(value))
         fprintf(f, ",\"%s\":%.9g", key, value);
@@ -161,22 +171,22 @@ static void show_json(const struct summary *s)
         printf("{\"variant\":");
         lg_cli_json(stdout, c->variant);
         printf(",\"length\":%d,\"seeds\":%d", c->length, c->seeds);
-        json_real(stdout, "error", c->error);
-        json_real(stdout, "low", c->low);
-        json_real(stdout, "high", c->high);
-        json_real(stdout, "wrong", c->wrong);
-        json_real(stdout, "error_shown", c->seen);
-        json_real(stdout, "error_not_shown", c->lost);
+        lg_cli_theory_real(stdout, "error", c->error);
+        lg_cli_theory_real(stdout, "low", c->low);
+        lg_cli_theory_real(stdout, "high", c->high);
+        lg_cli_theory_real(stdout, "wrong", c->wrong);
+        lg_cli_theory_real(stdout, "error_shown", c->seen);
+        lg_cli_theory_real(stdout, "error_not_shown", c->lost);
         printf("}\n");
     }
     for (int i = 0; i < s->slope_count; i++) {
         printf("{\"variant\":");
         lg_cli_json(stdout, s->slopes[i].variant);
-        json_real(stdout, "slope", s->slopes[i].slope);
-        json_real(stdout, "low", s->slopes[i].low);
-        json_real(stdout, "high", s->slopes[i].high);
-        json_real(stdout, "most_trained", s->slopes[i].trained);
-        json_real(stdout, "most_last", s->slopes[i].last);
+        lg_cli_theory_real(stdout, "slope", s->slopes[i].slope);
+        lg_cli_theory_real(stdout, "low", s->slopes[i].low);
+        lg_cli_theory_real(stdout, "high", s->slopes[i].high);
+        lg_cli_theory_real(stdout, "most_trained", s->slopes[i].trained);
+        lg_cli_theory_real(stdout, "most_last", s->slopes[i].last);
         printf("}\n");
     }
 }
@@ -272,9 +282,8 @@ static int add_curve(const struct lg_cli_theory *q, const struct summary *s, con
         x[c->n] = q->lengths[i];
         y[c->n] = error;
         low[c->n] = kind == 0 ? cell->low : kind == 1 ? cell->seen_low : cell->lost_low;
-        high[c->n] = fmin(1, kind == 0   ? cell->high
-                             : kind == 1 ? cell->seen_high
-                                         : cell->lost_high);
+        high[c->n] = kind == 0 ? cell->high : kind == 1 ? cell->seen_high : cell->lost_high;
+        if (high[c->n] > 1) high[c->n] = 1;
         c->n++;
     }
     return 0;

@@ -17,14 +17,14 @@ static double student(int freedom)
     return 1.96 + 2.5 / freedom; /* over by less than 0.003 */
 }
 
-/* The mean of n numbers and its interval; one number has none: the number itself. */
+/* The mean of n numbers and its interval; one number has none: NAN. */
 static void interval(const double *x, int n, double *mean, double *low, double *high)
 {
     double sum = 0, square = 0;
     for (int i = 0; i < n; i++) sum += x[i];
     *mean = n ? sum / n : NAN;
     for (int i = 0; i < n; i++) square += (x[i] - *mean) * (x[i] - *mean);
-    double half = n > 1 ? student(n - 1) * sqrt(square / (n - 1) / n) : 0;
+    double half = n > 1 ? student(n - 1) * sqrt(square / (n - 1) / n) : NAN;
     *low = *mean - half;
     *high = *mean + half;
 }

@@ -34,6 +34,11 @@ static void a_fit_is_a_table(void **state)
     prints("Slope of log error over log length: ");
     prints("Geometric means over 2 seeds, trained on lengths 8..20");
     assert_int_equal(count("e-0"), 2 * 3 + 1); /* errors, their intervals, and the 5e-05 below */
+    assert_int_equal(theory("fit span.yaml" QUICK " --seeds 1"), 0); /* one seed has no interval */
+    assert_int_equal(count("e-0"), 2 + 1);
+    assert_int_equal(count("95%:"), 0);
+    assert_int_equal(theory("fit span.yaml" QUICK " --seeds 1 --json"), 0);
+    prints("\"low\":null,\"high\":null,");
 }
 
 static void a_sweep_writes_its_rows_and_what_made_them(void **state)
@@ -105,7 +110,8 @@ static void a_bridge_draws_both(void **state)
                             "--plot both.svg"),
                      0);
     assert_int_equal(count("\"model\":\"class: local\""), 2);
-    prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0.005,");
+    prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0,\"low\":0,");
+    prints("\"wrong\":0,\"samples\":100}");
     prints("{\"model\":\"transformer: local\",\"k\":2,\"length\":200,\"error\":0.4,");
     prints("{\"model\":\"transformer: local\",\"k\":3,\"length\":200,\"error\":0.4,");
     assert_int_equal(count("transformer"), 3);
