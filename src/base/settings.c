@@ -42,7 +42,8 @@ int lg_nearest(const char *word, const char *const *words, int n)
     int best = -1, least = 4;
     for (int i = 0; i < n; i++) {
         int d = distance(word, words[i]);
-        if (d < least && (size_t)d < strlen(words[i])) {
+        /* at least half of what was written is right */
+        if (d < least && 2 * (size_t)d <= strlen(word) + 1 && (size_t)d < strlen(words[i])) {
             least = d;
             best = i;
         }

@@ -13,7 +13,7 @@ static const char *ids_of(const lg_run_cell *c) { return c->predicted ? "predict
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
-static void print_json(const lg_run_cell *c)
+static void print_json(const struct lg_cli_cells *t, const lg_run_cell *c)
 {
     const lg_score *s = &c->score;
     printf("{\"step\":%lld,\"setting\":", (long long)c->step);
@@ -22,10 +22,14 @@ static void print_json(const lg_run_cell *c)
     lg_cli_json(stdout, c->unit);
     printf(",\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,"
            "\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f,\"token_accuracy\":%.6f,"
-           "\"id_accuracy\":%.6f,\"first_error_least\":%d,\"first_error_median\":%d,"
-           "\"first_error_tenths\":[",
+           "\"id_accuracy\":",
            c->sparsity, ids_of(c), c->tokens, s->samples, lg_cli_share(s->exact, s->samples),
-           c->low, c->high, lg_cli_share(s->right, s->tokens), lg_cli_share(s->ids_right, s->ids),
+           c->low, c->high, lg_cli_share(s->right, s->tokens));
+    if (s->ids)
+        printf("%.6f", lg_cli_share(s->ids_right, s->ids));
+    else
+        printf("null"); /* none was predicted */
+    printf(",\"first_error_least\":%d,\"first_error_median\":%d,\"first_error_tenths\":[",
            s->first_least, s->first_median);
     for (int i = 0; i < 10; i++) printf("%s%d", i ? "," : "", s->first_in[i]);
     printf("]");
@@ -33,7 +37,9 @@ static void print_json(const lg_run_cell *c)
         printf(",\"taught_exact\":%.6f,\"taught_token_accuracy\":%.6f",
                lg_cli_share(c->taught.exact, c->taught.samples),
                lg_cli_share(c->taught.right, c->taught.tokens));
-    printf(",\"seconds\":%.3f,\"kept\":%s}\n", c->seconds, c->kept ? "true" : "false");
+    printf(",\"seconds\":%.3f,\"kept\":%s", c->seconds, c->kept ? "true" : "false");
+    lg_cli_json_folder(t->folder);
+    puts("}");
 }
 
 static void print_csv(const struct lg_cli_cells *t, const lg_run_cell *c)
@@ -120,7 +126,7 @@ void lg_cli_cells_add(void *cells, const lg_run_cell *cell)
 {
     struct lg_cli_cells *t = cells;
     if (t->form == LG_CLI_JSON)
-        print_json(cell);
+        print_json(t, cell);
     else if (t->form == LG_CLI_CSV)
         print_csv(t, cell);
     else

@@ -10,7 +10,8 @@ enum lg_cli_form { LG_CLI_TABLE, LG_CLI_JSON, LG_CLI_CSV };
 /* Starts from {.form = ..}. */
 struct lg_cli_cells {
     enum lg_cli_form form;
-    char title[200]; /* of the figure */
+    const char *folder; /* of the run, told in JSON; NULL: not told */
+    char title[200];    /* of the figure */
     char unit[32];
     lg_run_cell *cells; /* all that were added */
     int count, room, printed;

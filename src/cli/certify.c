@@ -49,10 +49,14 @@ static void progress(void *context, const char *phase, int64_t done, int64_t all
     fprintf(stderr, "\r\033[K%s: %lld of %lld", phase, (long long)done, (long long)all);
 }
 
-static int print_json(const lg_certificate *c)
+static int print_json(const lg_certificate *c, const char *folder)
 {
     char *text = lg_certificate_json(c);
-    if (text) puts(text);
+    if (text) {
+        printf("%.*s", (int)strlen(text) - 1, text); /* all but its } */
+        lg_cli_json_folder(folder);
+        puts("}");
+    }
     free(text);
     return text ? 0 : LG_ERROR_MEMORY;
 }
@@ -156,7 +160,7 @@ int lg_cmd_certify(int argc, char **argv)
     if (c.warning[0]) fprintf(stderr, "lengthen certify: %s\n", c.warning);
     if (!q.json) {
         print_text(&c);
-    } else if (print_json(&c)) {
+    } else if (print_json(&c, q.o.folder)) {
         fprintf(stderr, "lengthen certify: no memory to print; end other programs\n");
         return LG_EXIT_FAILED;
     }

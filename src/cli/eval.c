@@ -85,6 +85,7 @@ static int wrong_list(const char *option, const char *text)
 /* "names=50,100" into "names=50" and "names=100". */
 static int read_vary(struct request *q, const char *text)
 {
+    if (strncmp(text, "task.", 5) == 0) text += 5; /* as in a config */
     const char *equals = strchr(text, '=');
     int key = equals ? (int)(equals - text) : 0;
     if (key < 1 || !equals[1])
@@ -211,6 +212,7 @@ static int evaluate(struct request *q)
     q->o.settings = (const char *const *)q->vary;
     q->o.table = show_progress;
     q->o.context = q;
+    q->cells.folder = q->o.folder;
     snprintf(q->cells.title, sizeof q->cells.title, "%s", q->o.folder);
     if (!code) code = lg_run_eval(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);

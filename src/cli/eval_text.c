@@ -9,7 +9,7 @@
 
 int lg_cli_eval_text(struct lg_cli_text_eval *q)
 {
-    struct lg_cli_losses t = {.form = q->form};
+    struct lg_cli_losses t = {.form = q->form, .folder = q->o.folder};
     lg_error err = {0}, warning = {0};
     const char *file = q->plot && strcmp(q->plot, "-") != 0 ? q->plot : NULL;
     int code = file ? lg_figure_check(file, &err) : 0;

@@ -22,7 +22,7 @@ static void json_mean(const char *name, const lg_text_mean *m)
         printf(",\"%s_low\":%.6g,\"%s_high\":%.6g", name, m->low, name, m->high);
 }
 
-static void json_row(const lg_text_row *r)
+static void json_row(const struct lg_cli_losses *t, const lg_text_row *r)
 {
     printf("{\"step\":%lld,\"length\":%d,\"low\":%d,\"high\":%d,\"context\":%d,\"documents\":%d,"
            "\"documents_there\":%lld",
@@ -33,7 +33,9 @@ static void json_row(const lg_text_row *r)
     json_mean("excess", &r->excess);
     printf(",\"texts\":");
     lg_cli_json(stdout, r->texts);
-    printf(",\"kept\":%s}\n", r->kept ? "true" : "false");
+    printf(",\"kept\":%s", r->kept ? "true" : "false");
+    lg_cli_json_folder(t->folder);
+    puts("}");
 }
 
 static void csv_mean(const lg_text_mean *m)
@@ -62,7 +64,7 @@ static void csv_row(const lg_text_row *r, int first)
 void lg_cli_losses_add(void *losses, const lg_text_row *r)
 {
     struct lg_cli_losses *t = losses;
-    if (t->form == LG_CLI_JSON) json_row(r);
+    if (t->form == LG_CLI_JSON) json_row(t, r);
     if (t->form == LG_CLI_CSV) csv_row(r, !t->count);
     if (t->count == t->room) {
         int room = t->room ? 2 * t->room : 64;

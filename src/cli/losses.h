@@ -7,7 +7,8 @@
 /* Starts from {.form = ..}. */
 struct lg_cli_losses {
     enum lg_cli_form form;
-    char title[300]; /* of the figure */
+    const char *folder; /* of the run, told in JSON; NULL: not told */
+    char title[300];    /* of the figure */
     lg_text_row *rows;
     int count, room, lost; /* lost: there was no memory for some */
 };

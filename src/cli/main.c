@@ -61,7 +61,7 @@ static void print_help(FILE *out)
     }
     fputs("\n"
           "First  lengthen demo;  lengthen sample addition;  lengthen train CONFIG.yaml\n"
-          "Then   lengthen COMMAND --help: what it does, its options, an example\n",
+          "Then   lengthen COMMAND --help: what it does, its options, an example; --version\n",
           out);
 }
 
@@ -114,7 +114,7 @@ static int run(int argc, char **argv)
         return LG_EXIT_USE;
     }
     if (wrong_isa()) return LG_EXIT_USE;
-    if (is_help(argv[1]) || (strcmp(argv[1], "help") == 0 && argc == 2)) {
+    if (is_help(argv[1]) || (strcmp(argv[1], "help") == 0 && (argc == 2 || is_help(argv[2])))) {
         print_help(stdout);
         return LG_EXIT_DONE;
     }

@@ -282,8 +282,17 @@ static void json_mean(const char *name, const lg_text_mean *m)
             printf(",\"%s%s\":%.6g", name, part[i].end, part[i].value);
 }
 
-static void print_json(const lg_probe_summary *s)
+static void json_count(const char *name, int64_t value, int there)
 {
+    if (there)
+        printf(",\"%s\":%lld", name, (long long)value);
+    else
+        printf(",\"%s\":null", name);
+}
+
+static void print_json(const lg_probe_summary *s, const char *folder)
+{
+    static const char *const quantile[] = {"k_10", "k_25", "k_50", "k_75", "k_90"};
     char name[24], verdict[600];
     for (int i = 0; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];
@@ -294,13 +303,13 @@ static void print_json(const lg_probe_summary *s)
         json_mean("excess", &b->excess);
         puts("}");
     }
-    printf("{\"summary\":true,\"step\":%lld,\"against_step\":%lld,\"length\":%d,"
-           "\"length_least\":%d,\"context\":%d,"
-           "\"documents\":%d,\"predictions\":%d,\"dependent\":%d,\"loss\":%.6g,\"most_k\":%d,"
-           "\"k_10\":%d,\"k_25\":%d,\"k_50\":%d,\"k_75\":%d,\"k_90\":%d",
-           (long long)s->step, (long long)s->against_step, s->length, s->length_least, s->context,
-           s->documents, s->predictions, s->dependent, s->loss, s->most_k, s->k_quantile[0],
-           s->k_quantile[1], s->k_quantile[2], s->k_quantile[3], s->k_quantile[4]);
+    printf("{\"summary\":true,\"step\":%lld", (long long)s->step);
+    json_count("against_step", s->against_step, s->context > 0);
+    printf(",\"length\":%d,\"length_least\":%d", s->length, s->length_least);
+    json_count("context", s->context, s->context > 0);
+    printf(",\"documents\":%d,\"predictions\":%d,\"dependent\":%d,\"loss\":%.6g,\"most_k\":%d",
+           s->documents, s->predictions, s->dependent, s->loss, s->most_k);
+    for (int i = 0; i < 5; i++) json_count(quantile[i], s->k_quantile[i], s->dependent > 0);
     json_mean("small", &s->small);
     json_mean("large", &s->large);
     json_mean("difference", &s->difference);
@@ -309,6 +318,7 @@ static void print_json(const lg_probe_summary *s)
         printf(",\"verdict\":");
         lg_cli_json(stdout, verdict);
     }
+    lg_cli_json_folder(folder);
     puts("}");
 }
 
@@ -346,7 +356,7 @@ static int run(struct request *q)
             "no measure\n",
             q->o.folder, s.trained_length, s.unit, s.length);
     if (q->json)
-        print_json(&s);
+        print_json(&s, q->o.folder);
     else
         print_table(q, &s);
     return s.stopped ? LG_EXIT_FAILED : lg_cli_probe_out_finish(&q->out, &s);

@@ -133,7 +133,9 @@ static int read_option(int option, struct options *o, struct lg_cli_sampler *s)
     case SEED:
         if (natural(optarg, &s->draw.seed)) return 0;
         return lg_cli_wrong("sample", "--seed is \"%s\"; take a whole number", optarg);
-    case SET: o->settings[o->setting_count++] = optarg; return 0;
+    case SET: /* as in a config, or without its map's name */
+        o->settings[o->setting_count++] = optarg + (strncmp(optarg, "task.", 5) == 0 ? 5 : 0);
+        return 0;
     case IDS: s->scheme.ids = optarg; return 0;
     case LEVELS: return read_int("levels", optarg, 1, &s->scheme.levels);
     case MAX_ID: return read_int("max-id", optarg, 1, &s->scheme.max_id);

@@ -336,6 +336,13 @@ void lg_cli_json(FILE *to, const char *text)
         fputs("null", to);
 }
 
+void lg_cli_json_folder(const char *folder)
+{
+    if (!folder) return;
+    fputs(",\"folder\":", stdout);
+    lg_cli_json(stdout, folder);
+}
+
 void lg_cli_csv(const char *text)
 {
     putchar('"');

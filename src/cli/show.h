@@ -53,5 +53,7 @@ void lg_cli_csv(const char *text);
 void lg_cli_json_text(FILE *to, const char *text, size_t n);
 /* The same up to its 0; NULL is null. */
 void lg_cli_json(FILE *to, const char *text);
+/* ,"folder":"runs/a" on stdout, for whoever reads objects of several runs; NULL: nothing. */
+void lg_cli_json_folder(const char *folder);
 
 #endif

@@ -280,6 +280,7 @@ static const char page_head[] =
     "\n"
     "```yaml\n"
     "task: {name: parity-scratchpad}\n"
+    "model: {layers: 2, width: 64, heads: 4, sink: yes}\n"
     "positions: {ids: coupled, source: delta, encoding: relative, span: window, window: [0, 1]}\n"
     "train: {steps: 500, length: [1, 20]}\n"
     "eval: {lengths: [20, 100, 1000]}\n"

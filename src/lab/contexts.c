@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lab/texts.h"
 
 enum { TELL = 4096 }; /* inputs from one word of the progress to the next */
 static const char finding[] = "finding contexts", checking[] = "checking contexts";
@@ -150,7 +151,7 @@ int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error 
     *c = (struct lg__contexts){.task = r->task, .scheme = &r->scheme, .model = r->model_config};
     lg_example_init(&c->x);
     lg_batch_init(&c->text);
-    int e = check_positions(r, err);
+    int e = lg__is_text(r->task) ? 0 : check_positions(r, err); /* of texts none would help */
     if (!e) e = lg__task_columns(r->task, &c->columns, err);
     if (!e) e = find_field(c, err);
     if (e) return e;

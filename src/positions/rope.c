@@ -141,10 +141,10 @@ const struct lg__encoding lg__encoding_rope = {
             "  ID theta_k,   theta_k = b^(-2k/d),   b = rope_base, d = R\n"
             "so that the score depends on key ID - query ID. rope_scaling, with s = rope_factor,\n"
             "L = rope_length and n the length that is read:\n"
-            "  plain    as above\n"
+            "  none     as above\n"
             "  linear   theta / s\n"
             "  ntk      b' = b s^(d/(d-2))\n"
-            "  dynamic  b' = b (s n/L - (s-1))^(d/(d-2)) if n > L, else plain\n"
+            "  dynamic  b' = b (s n/L - (s-1))^(d/(d-2)) if n > L, else b\n"
             "  yarn     theta ((1-m)/s + m),  m = 1 - clamp((k-lo)/(hi-lo), 0, 1),\n"
             "           lo = floor(p(32)), hi = ceil(p(1)), p(t) = d ln(L/(2 pi t)) / (2 ln b);\n"
             "           cos and sin times 0.1 ln s + 1\n"
@@ -152,7 +152,7 @@ const struct lg__encoding lg__encoding_rope = {
             "of the run. A token without an ID at a level has no part in the scores of its\n"
             "run.\n"
             "Needs: a pair a level, with ntk and dynamic two; rope_factor >= 1 for all but\n"
-            "plain; rope_length for dynamic and yarn. rope_share 0 turns nothing.",
+            "none; rope_length for dynamic and yarn. rope_share 0 turns nothing.",
     .check = check,
     .frequencies = frequencies,
 };

@@ -276,7 +276,7 @@ int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
         if (low > high)
             return lg__fail(err, LG_ERROR_ARGUMENT,
                             "task %s: length %d allows a sparsity (%s) of %d..%d, but %d..%d was "
-                            "asked for; leave this cell empty",
+                            "asked for; take one of these, or another length",
                             t->row->info.name, length, t->row->info.sparsity, least, most, lo, hi);
         sparsity = low + (int)lg_rng_below(&r, (uint32_t)(high - low + 1));
     }

@@ -82,8 +82,9 @@ static void json_is_an_object_a_line(void **state)
     assert_int_equal(count("\n"), 9);
     assert_int_equal(count("\"excess\":null"), 8);
     prints("{\"k\":\"3-4\",\"low\":3,\"high\":4,");
-    prints("{\"summary\":true,\"step\":40,\"against_step\":0,\"length\":48,\"length_least\":48,"
-           "\"context\":0,\"documents\":3,\"predictions\":30,");
+    prints("{\"summary\":true,\"step\":40,\"against_step\":null,\"length\":48,"
+           "\"length_least\":48,\"context\":null,\"documents\":3,\"predictions\":30,");
+    prints(",\"folder\":\"long\"}");
     assert_int_equal(
         run("probe long --documents 2 --predictions 4 --method gradient --json " SMALL, STDOUT), 0);
     prints("\"predictions\":4,");

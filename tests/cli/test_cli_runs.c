@@ -38,7 +38,8 @@ static void a_run_from_config_to_table(void **state)
     assert_int_equal(count("\"ids\":\"predicted\""), 2);
     prints("{\"step\":20,\"setting\":\"\",\"length\":3,\"unit\":\"letters\",\"sparsity\":0,"
            "\"ids\":\"given\",\"tokens\":8,\"samples\":4,");
-    assert_int_equal(count("\"kept\":false"), 4);
+    assert_int_equal(count("\"kept\":false,\"folder\":\"runs/small\"}"), 4);
+    assert_int_equal(count("\"id_accuracy\":null,"), 2); /* of given IDs none is predicted */
     assert_true(there("lengthen.db"));
     /* a second time the store has them */
     assert_int_equal(run("2>/dev/null", "eval runs/small --json"), 0);
@@ -51,7 +52,8 @@ static void a_run_from_config_to_table(void **state)
     assert_int_equal(count("\n"), 3);
     prints("step,setting,length,unit,sparsity,ids,tokens,samples,exact,");
     prints("\n20,\"\",4,\"letters\",0,given,10,2,");
-    assert_int_equal(run("", "eval runs/small --vary kind=random,unique --ids given --json"), 0);
+    assert_int_equal(run("", "eval runs/small --vary task.kind=random,unique --ids given --json"),
+                     0);
     assert_int_equal(count("\"setting\":\"kind=unique\""), 2);
     assert_int_equal(run("", "eval runs/small --ids given --plot -"), 0);
     prints("100%");
@@ -66,6 +68,7 @@ static void a_run_from_config_to_table(void **state)
     assert_int_equal(run("", "certify tiny --json"), 3);
     prints("{\"certified\":false,\"contexts\":");
     prints("\"counterexample\":{\"input\":\"");
+    prints(",\"folder\":\"tiny\"}\n");
     /* resumed when all is done: nothing happens, and it is no error */
     assert_int_equal(run("2>&1", "train small.yaml --resume"), 0);
     prints("Trained.");

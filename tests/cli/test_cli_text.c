@@ -59,7 +59,7 @@ static void the_store_has_its_losses(void **state)
     assert_int_equal(run("eval r " SMALL, BOTH), 0);
     assert_int_equal(count("  kept\n"), 5 + 6);
     assert_int_equal(run("eval r " SMALL " --json", STDOUT), 0);
-    assert_int_equal(count("\"texts\":\"\",\"kept\":true}"), 11);
+    assert_int_equal(count("\"texts\":\"\",\"kept\":true,\"folder\":\"r\"}"), 11);
     assert_int_equal(run("eval r " SMALL " --again", BOTH), 0);
     assert_int_equal(count("kept"), 0);
     assert_int_equal(run("runs show r --store s.db", BOTH), 0);
