@@ -2,10 +2,44 @@
  * together is refused here, before any work. */
 #include "lab/config.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "lab/texts.h"
+
+static int is_letter(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
+
+/* The fields of the library's structs by the keys that set them here. */
+static void name_keys(lg_error *e)
+{
+    static const char *const names[][2] = {{"ids", "positions.ids"},
+                                           {"max_id", "positions.max_id"},
+                                           {"chunks", "positions.chunks"},
+                                           {"target", "positions.target"},
+                                           {"reach", "positions.reach"},
+                                           {"rope_share", "positions.rope.share"},
+                                           {"rope_base", "positions.rope.base"},
+                                           {"rope_factor", "positions.rope.factor"},
+                                           {"rope_length", "positions.rope.length"},
+                                           {"sink", "model.sink"}};
+    lg_error to = {.code = e->code};
+    size_t used = 0;
+    for (const char *at = e->text; *at && used + 1 < sizeof to.text;) {
+        size_t n = 0;
+        while (is_letter(at[n])) n++;
+        const char *word = NULL;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strlen(names[i][0]) == n && strncmp(at, names[i][0], n) == 0) word = names[i][1];
+        if (!n) n = 1;
+        int put = word ? snprintf(to.text + used, sizeof to.text - used, "%s", word)
+                       : snprintf(to.text + used, sizeof to.text - used, "%.*s", (int)n, at);
+        used += (size_t)put;
+        at += n;
+    }
+    *e = to;
+}
 
 /* The file before a sentence that some call below wrote. */
 static int because(const struct lg__config *c, int code, const lg_error *inner, lg_error *err)
@@ -186,9 +220,12 @@ int lg__config_open(const struct lg__config *c, lg_task **t, lg_scheme *s, lg_mo
     if (!*t) return because(c, inner.code, &inner, err);
     m->vocab = lg_task_get_shape(*t)->vocab;
     m->seed = (uint64_t)c->seed;
-    if (!(e = plan(c, *t, s, m, &inner)) && !(e = check_task(c, *t, &inner)))
-        e = lg_scheme_check(s, *t, m, c->length[1], &remark, &inner);
+    if ((e = plan(c, *t, s, m, &inner))) name_keys(&inner);
+    if (!e && !(e = check_task(c, *t, &inner)) &&
+        (e = lg_scheme_check(s, *t, m, c->length[1], &remark, &inner)))
+        name_keys(&inner);
     if (!e) {
+        name_keys(&remark);
         if (err) *err = remark;
         return 0;
     }

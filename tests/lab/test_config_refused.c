@@ -82,7 +82,7 @@ static const struct refusal refusals[] = {
       "1 level", "list of 1"),
     R(COUPLED, "positions.window=[[0, 1], [0, 1], [0, 1]]",
       "@: ", "positions.window is a list of 3"),
-    R(COUPLED, "positions.source=absolute", "@: ", "absolute", "set max_id"),
+    R(COUPLED, "positions.source=absolute", "@: ", "absolute", "set positions.max_id"),
     R(OK "positions: {ids: pose, span: window, target: 99}\n", NULL, "@: ", "span is a window",
       "take span full"),
     R(OK, "train.sparsity=[1, 2]", "@: ", "train.sparsity is set", "has no sparsity", "auto"),
@@ -100,7 +100,7 @@ static const struct refusal refusals[] = {
     R("task: {name: variable-assignment}\n", "train.sparsity=[2, 4]",
       "@: ", "train.length is [1, 20]", "sparsity", "change"),
     R("task: {name: machine, table: /nowhere.yaml}\n", NULL, "@: ", "/nowhere.yaml"),
-    R(OK "positions: {rope: {scaling: yarn}}\n", NULL, "@: ", "rope_length is 0", "need"),
+    R(OK "positions: {rope: {scaling: yarn}}\n", NULL, "@: ", "positions.rope.length is 0", "need"),
 };
 
 static void check_refusal(const struct refusal *w)
