@@ -529,6 +529,7 @@ int lg_try_report(const struct lg_try *t)
         if (i == 1) write_sparsity(f, t);
         if (i == 2 && best) write_config(f, t, best);
         fclose(f);
+        while (size && text[i][size - 1] == ' ') text[i][--size] = 0; /* between sentences */
     }
     if (t->json || t->csv) {
         print_cells(t);
