@@ -579,8 +579,8 @@ typedef struct lg_sweep_cell {
     const char *unit;
 } lg_sweep_cell;
 typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);
-/* What a sweep has in the store so far, variant by variant; of runs that are done. What is pointed
- * at lives until the callback returns. */
+/* What a sweep has in the store so far, variant by variant; of runs that are done. A folder with a run
+ * of another config is refused. What is pointed at lives until the callback returns. */
 int lg_sweep_cells(const lg_sweep_options *o, lg_sweep_table *each, void *context, lg_error *err);
 
 /* The same of runs of texts: the predictions at some positions, over the seeds. */

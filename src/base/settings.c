@@ -37,13 +37,24 @@ static int distance(const char *a, const char *b)
     return row[nb];
 }
 
+/* Whether the letters of the word are among those of the other, in their order: "ls" of "list". */
+static int is_short_for(const char *word, const char *other)
+{
+    for (; *word && other; word++) {
+        other = strchr(other, *word);
+        if (other) other++;
+    }
+    return other != NULL;
+}
+
 int lg_nearest(const char *word, const char *const *words, int n)
 {
     int best = -1, least = 4;
     for (int i = 0; i < n; i++) {
         int d = distance(word, words[i]);
-        /* at least half of what was written is right */
-        if (d < least && 2 * (size_t)d <= strlen(word) + 1 && (size_t)d < strlen(words[i])) {
+        int near =
+            2 * (size_t)d <= strlen(word) || is_short_for(word, words[i]); /* half is right */
+        if (d < least && near && (size_t)d < strlen(words[i])) {
             least = d;
             best = i;
         }

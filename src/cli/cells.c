@@ -53,10 +53,10 @@ static void print_csv(const struct lg_cli_cells *t, const lg_run_cell *c)
     lg_cli_csv(c->setting);
     printf(",%d,", c->length);
     lg_cli_csv(c->unit);
-    printf(",%d,%s,%.0f,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%d,", c->sparsity, ids_of(c), c->tokens,
-           s->samples, lg_cli_share(s->exact, s->samples), c->low, c->high,
-           lg_cli_share(s->right, s->tokens), lg_cli_share(s->ids_right, s->ids), s->first_least,
-           s->first_median);
+    printf(",%d,%s,%.0f,%d,%.6f,%.6f,%.6f,%.6f,", c->sparsity, ids_of(c), c->tokens, s->samples,
+           lg_cli_share(s->exact, s->samples), c->low, c->high, lg_cli_share(s->right, s->tokens));
+    if (s->ids) printf("%.6f", lg_cli_share(s->ids_right, s->ids));
+    printf(",%d,%d,", s->first_least, s->first_median);
     if (c->taught.samples)
         printf("%.6f,%.6f", lg_cli_share(c->taught.exact, c->taught.samples),
                lg_cli_share(c->taught.right, c->taught.tokens));

@@ -301,6 +301,7 @@ static void print_json(const lg_probe_summary *s, const char *folder)
                b->low, b->high, b->predictions);
         json_mean("loss", &b->loss);
         json_mean("excess", &b->excess);
+        lg_cli_json_folder(folder);
         puts("}");
     }
     printf("{\"summary\":true,\"step\":%lld", (long long)s->step);

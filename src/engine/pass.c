@@ -282,7 +282,8 @@ static void forward(const struct run *r)
     }
 }
 
-/* Whether lg_argmax would say `at`; most wrong ones are known after a few. */
+/* Whether lg_argmax would say `at` (a row with NAN is never right); most wrong ones are known after a
+ * few. */
 static int is_argmax(const float *x, int n, int at)
 {
     for (int i = 0; i < at; i++)

@@ -129,7 +129,7 @@ static int unknown(const struct said *s, const char *key, lg_error *err)
 {
     const char *near = lg__config_nearest(key);
     const struct lg__yaml *n = value_of(s);
-    if (is_of_sweeps(key))
+    if (!s->set && is_of_sweeps(key))
         return refuse(
             s, n, err,
             "\"%.*s\" is a key of sweeps and experiments, and this is read as the config of "

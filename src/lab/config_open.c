@@ -11,6 +11,15 @@
 
 static int is_letter(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
+/* Whether the n letters at `at` are a field of the library's: words like "ids" are so only where they
+ * are said to be something, or are to be set; elsewhere they may be the user's own. */
+static int is_field(const char *text, const char *at, size_t n)
+{
+    if (at != text && at[-1] != ' ') return 0;
+    return memchr(at, '_', n) || strncmp(at + n, " is ", 4) == 0 ||
+           (at - text >= 4 && strncmp(at - 4, "set ", 4) == 0);
+}
+
 /* The fields of the library's structs by the keys that set them here. */
 static void name_keys(lg_error *e)
 {
@@ -30,7 +39,7 @@ static void name_keys(lg_error *e)
         size_t n = 0;
         while (is_letter(at[n])) n++;
         const char *word = NULL;
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t i = 0; i < sizeof names / sizeof *names && is_field(e->text, at, n); i++)
             if (strlen(names[i][0]) == n && strncmp(at, names[i][0], n) == 0) word = names[i][1];
         if (!n) n = 1;
         int put = word ? snprintf(to.text + used, sizeof to.text - used, "%s", word)

@@ -82,8 +82,12 @@ int lg__paths_expand(const char *list, char **expanded, lg_error *err)
 
 int lg__paths_check(const char *list, lg_error *err)
 {
+    static const char name[] = "$LENGTHEN_TEXT";
     char text[PATH_MAX];
-    const char *folder = strstr(list, "$LENGTHEN_TEXT") ? value_of("LENGTHEN_TEXT", text) : NULL;
+    const char *folder = NULL;
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, name, sizeof name - 1) == 0 && strchr("/,", at[sizeof name - 1]))
+            folder = value_of(name + 1, text);
     if (!folder || access(folder, F_OK) == 0) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%.100s: there is no folder %.200s, which $LENGTHEN_TEXT stands for; "

@@ -129,16 +129,19 @@ void lg__run_id(const char *folder, char id[LG__RUN_ID])
     free(text);
 }
 
-/* Where tokenizer, texts and tokens lie is no part of a run of texts: their checksums are, if the texts
- * were read. */
+/* Where tokenizer, texts and tokens lie is no part of a run of texts: their checksums are. If the texts
+ * were not read, so that there is none, their names have to do. */
 static int same_places(struct lg__config *old, const struct lg__config *c, lg_error *err)
 {
-    static const char *const places[] = {"tokenizer=", "text=", "cache=", "checksum="};
+    static const char *const read[] = {"cache=", "tokenizer=", "text=", NULL};
+    static const char *const unread[] = {"cache=", "checksum=", NULL};
     if (!lg__config_is_text(old) || !lg__config_is_text(c)) return 0;
+    const char *const *places = read;
+    for (int i = 0; i < c->setting_count; i++)
+        if (strcmp(c->settings[i], "checksum=") == 0) places = unread;
     for (int i = 0; i < old->setting_count; i++)
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; places[k]; k++) {
             if (strncmp(old->settings[i], places[k], strlen(places[k])) != 0) continue;
-            if (k == 3 && strcmp(c->settings[i], places[k]) != 0) continue;
             char *text = strdup(c->settings[i]);
             if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
             free(old->settings[i]);

@@ -194,6 +194,9 @@ static void the_nearest_word(void **state)
     assert_int_equal(lg_nearest("sparsities", words, 5), 4);
     assert_int_equal(lg_nearest("temperature", words, 5), -1);
     assert_int_equal(lg_nearest("xyz", words, 5), -1); /* all letters differ: no slip */
+    assert_int_equal(lg_nearest("foo", words, 5), -1); /* one of "loss" is not enough */
+    assert_int_equal(lg_nearest("lass", words, 5), 2);
+    assert_int_equal(lg_nearest("tks", words, 5), 0); /* left out, but nothing wrong */
     assert_int_equal(lg_nearest("", words, 5), -1);
     assert_int_equal(lg_nearest("token", words, 0), -1);
     char longest[200];

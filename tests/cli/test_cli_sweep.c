@@ -302,6 +302,11 @@ static void tables_in_every_form(void **state)
     }
     assert_int_equal(run("2>&1", "two.yaml --out nowhere --store whole.db --table"), 0);
     prints("No run of this sweep is done");
+    /* nobody knows what it learned if it was not asked at the lengths of training */
+    assert_int_equal(write_file("far.yaml", SMALL "vary: {seed: [1]}\n"), 0);
+    assert_int_equal(run("2>/dev/null", "far.yaml --out far --store far.db --set eval.lengths=[9]"),
+                     0);
+    assert_int_equal(count("not tested in range"), 1);
     /* rows of another config are not shown as if they were of this one */
     snprintf(arguments, sizeof arguments, "%s --set train.steps=21", where);
     assert_int_equal(run("2>&1 >/dev/null", arguments), 2);

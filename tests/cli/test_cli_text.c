@@ -193,6 +193,9 @@ static void sweeps_and_reproduces(void **state)
     assert_int_equal(count("\"seeds\":[1,2]}"), 2 * (5 + 6));
     assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --plot -", STDOUT), 0);
     prints("loss, nats a token, median of the seeds");
+    assert_int_equal(
+        run("sweep own/e.yaml --out w --store w.db --table --set task.text=other.txt", BOTH), 2);
+    prints("is a run of another config: there it says \"  text: ");
     snprintf(command, sizeof command, "sed s,../c.yaml,../../c.yaml, %s > %s",
              in_home("own/e.yaml"), in_home("experiments/own/e.yaml"));
     assert_int_equal(system(command), 0);
@@ -222,7 +225,9 @@ static void refuses(void **state)
     assert_int_equal(run("export r a --fast", BOTH), 2);
     prints("\"--fast\" is not an option");
     assert_int_equal(run("train c.yaml --out x --set positions.ids=coupled " SMALL, BOTH), 2);
-    prints("ids is coupled, but task text has no labels");
+    prints("positions.ids is coupled, but task text has no labels");
+    prints(
+        "or write \"ids\" into the lines of your own data"); /* a key of theirs, not of the config */
     assert_false(there("x"));
     write_file("p.yaml", "task: {name: parity}\nmodel: {width: 16, heads: 2}\n"
                          "train: {steps: 1, batch: 2}\n");
