@@ -289,6 +289,54 @@ static int print_way(struct lg_cli_asked *a, struct lg_cli_cells *cells)
 
 /* ---- JSON ------------------------------------------------------------------------------- */
 
+/* Whether the n letters are a number of JSON: -12, 0.5, 1e-08; not 007, .5 or 1. */
+static int is_number(const char *word, size_t n)
+{
+    const char *at = word + (*word == '-');
+    size_t whole = strspn(at, "0123456789");
+    if (!whole || (whole > 1 && *at == '0')) return 0;
+    at += whole;
+    if (*at == '.') {
+        size_t part = strspn(at + 1, "0123456789");
+        if (!part) return 0;
+        at += 1 + part;
+    }
+    if (*at == 'e') {
+        at += at[1] == '-' || at[1] == '+' ? 2 : 1;
+        size_t power = strspn(at, "0123456789");
+        if (!power) return 0;
+        at += power;
+    }
+    return at == word + n;
+}
+
+static void json_word(const char *word, size_t n)
+{
+    if (is_number(word, n))
+        printf("%.*s", (int)n, word);
+    else
+        lg_cli_json_text(stdout, word, n);
+}
+
+/* A value of a config, YAML as the library writes it: a word, a number, a text in quotes as those of
+ * JSON, or a list. */
+static void json_value(const char *v)
+{
+    if (*v == '"' && !strstr(v, "\\U")) {
+        fputs(v, stdout);
+    } else if (*v != '[') {
+        json_word(v, strlen(v));
+    } else {
+        for (size_t n; *v; v += n) {
+            n = strcspn(v, "[], ");
+            if (n)
+                json_word(v, n);
+            else
+                putchar(v[n++]);
+        }
+    }
+}
+
 /* One line for the run, one for each of its cells or losses. */
 static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct curve *curve)
 {
@@ -305,7 +353,7 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
         printf("%s", i ? "," : "");
         lg_cli_json(stdout, keys.at[i].key);
         putchar(':');
-        lg_cli_json(stdout, keys.at[i].value);
+        json_value(keys.at[i].value);
     }
     printf("}}\n");
     lg_cli_keys_free(&keys);

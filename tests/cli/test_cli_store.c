@@ -346,7 +346,9 @@ static void one_run_for_machines(void **state)
     assert_int_equal(count("\n"), 1 + 2 * 3 * 2); /* the run; two steps, three lengths, two IDs */
     prints("{\"run\":1,\"id\":\"");
     prints("\"task.name\":\"copy\"");
-    prints("\"train.length\":\"[1, 5]\"");
+    prints("\"train.length\":[1, 5],"); /* values, not texts of them */
+    prints("\"seed\":1,");
+    prints("\"train.from\":\"\",");
     prints("\"loss_last\":");
     prints("{\"step\":20,\"setting\":\"\",\"length\":9,");
     assert_int_equal(run(STDOUT, "runs show first --steps"), 0);
