@@ -1,7 +1,8 @@
 /* k_gemm.c: matmul. A tile of the result, MR rows by NR = 2 vectors, stays in registers
  * while one pass runs over all of K: each number of the result is one chain of multiply-adds
  * (fused where the CPU can) in the order of k, from zero, whatever the tile it falls in. That is what
- * makes rows invariant, and it needs no blocking over K: the packed operand streams.
+ * makes rows invariant, and it needs no blocking over K: the packed operand streams. Where the
+ * result goes is fetched while the sums are taken.
  *
  * Packed order: panels of NR columns, P[n / NR][k][n % NR], the last one padded with 0. */
 #include "k_table.h"
@@ -88,7 +89,10 @@ LG_INLINE void tile(float *c, size_t ldc, const float *a, size_t rs, size_t cs, 
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 8
-        for (int j = 0; j < 2 * panels; j++) sum[i][j] = v_zero();
+        for (int j = 0; j < 2 * panels; j++) {
+            sum[i][j] = v_zero();
+            __builtin_prefetch(c + (size_t)i * ldc + j * LG_W, 1);
+        }
     for (int k = 0; k < K; k++, P += NR, a += cs) {
         vf b[8];
 #pragma GCC unroll 8

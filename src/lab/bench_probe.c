@@ -7,7 +7,7 @@
 #include "lab/bench.h"
 #include "lab/influence.h"
 
-enum { LENGTH = 512, VOCAB = 4096, LAYERS = 6, WIDTH = 256, HEADS = 8 };
+enum { LENGTH = 512, VOCAB = 4096, LAYERS = 6, WIDTH = 256, HEADS = 4 };
 
 /* A forward pass over the tokens behind each one that is left out, and over the whole text: matrices,
  * the pairs of queries and keys, and the head of the predictions (those within the last tokens that
@@ -64,7 +64,7 @@ int lg_bench_probe(const lg_bench_options *o, lg_bench_report *report, void *con
     struct lg__peak peak;
     lg_error own;
     lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
-    lg_bench_row row = {.bench = "probe", .name = "w256-l6-h8-v4096-512"};
+    lg_bench_row row = {.bench = "probe", .name = "w256-l6-h4-v4096-512"};
     if (!err) err = &own;
     c.vocab = VOCAB;
     c.layers = LAYERS;
