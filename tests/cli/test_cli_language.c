@@ -123,20 +123,30 @@ static void every_config_starts(void **state)
 static void languages_become_a_table(void **state)
 {
     (void)state;
-    assert_int_equal(shell(LG_SOURCE_DIR "/scripts/languages method=PoSE,seed=1 own/languages 32"),
-                     0);
-    prints("| language | documents | loss 9..16 | loss 17..32 | excess 17..32 (95%) |\n");
+    static const char script[] = LG_SOURCE_DIR "/scripts/languages method=PoSE,seed=1 english";
+    char again[600];
+    setenv("TEXTS", "own/languages", 1);
+    setenv("LENGTH", "32", 1);
+    assert_int_equal(shell(script), 0);
+    prints("| language | documents | PoSE: loss 9..16 | loss 17..32 | excess 17..32 (95%) | "
+           "english: loss 9..16 | loss 17..32 | excess 17..32 (95%) |\n");
     prints("\n| xx | 9 | ");
     prints("\n| yy | 9 | ");
     assert_int_equal(count("\n"), 4);
+    assert_int_equal(count("|"), 4 * 9);
     char *first = strdup(out);
-    assert_int_equal(shell("LENGTHEN=/nowhere " LG_SOURCE_DIR
-                           "/scripts/languages method=PoSE,seed=1 own/languages 32"),
-                     0); /* kept */
+    snprintf(again, sizeof again, "LENGTHEN=/nowhere %s", script);
+    assert_int_equal(shell(again), 0); /* kept */
     assert_string_equal(out, first);
     free(first);
-    assert_int_equal(shell(LG_SOURCE_DIR "/scripts/languages method=PoSE,seed=1 nowhere"), 1);
+    setenv("LENGTH", "16", 1);
+    assert_int_not_equal(shell(script), 0);
+    prints("was trained on 16 bytes and more; take a greater LENGTH");
+    setenv("TEXTS", "nowhere", 1);
+    assert_int_equal(shell(script), 1);
     prints("there is no folder nowhere/LANGUAGE/test");
+    unsetenv("TEXTS");
+    unsetenv("LENGTH");
 }
 
 /* The runs that it probes are found under the names that a sweep gives them; other runs with as many steps
