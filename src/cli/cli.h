@@ -79,6 +79,8 @@ void lg_cli_catch_interrupts(int on);
 extern volatile sig_atomic_t lg_cli_interrupted;
 /* Makes the folder of --out and those above it; 0, or an exit code and the reason on stderr. */
 int lg_cli_make_folder(const char *command, const char *folder);
+/* What a run is called in titles: the last part of its folder. */
+void lg_cli_last_part(const char *folder, char name[256]);
 /* The folder and all that is in it. */
 void lg_cli_remove_folder(const char *folder);
 

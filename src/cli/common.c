@@ -62,6 +62,15 @@ void lg_cli_remove_folder(const char *folder)
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+void lg_cli_last_part(const char *folder, char name[256])
+{
+    size_t end = strlen(folder);
+    while (end > 1 && folder[end - 1] == '/') end--;
+    size_t start = end;
+    while (start && folder[start - 1] != '/') start--;
+    snprintf(name, 256, "%.*s", (int)(end - start), folder + start);
+}
+
 int lg_cli_make_folder(const char *command, const char *folder)
 {
     char path[4096];

@@ -25,7 +25,9 @@ int lg_cli_eval_text(struct lg_cli_text_eval *q)
         code = LG_EXIT_FAILED;
     } else {
         int documents = t.count ? t.rows[t.count - 1].documents : 0;
-        snprintf(t.title, sizeof t.title, "%.200s, %d documents", q->o.folder, documents);
+        char name[256];
+        lg_cli_last_part(q->o.folder, name);
+        snprintf(t.title, sizeof t.title, "%.200s, %d documents", name, documents);
         lg_cli_losses_print(&t);
         code = lg_cli_losses_plot(&t, "eval", file, q->plot && !file);
     }

@@ -52,6 +52,7 @@ struct request {
     lg_run_probe_options o;
     struct lg_cli_probe_out out;
     int json;
+    char name[2][256]; /* of the run, of the one that it is held against */
     double start, shown;
 };
 
@@ -367,9 +368,13 @@ int lg_cmd_probe(int argc, char **argv)
 {
     struct request q = {.o = lg_run_probe_options_default()};
     int code = read_options(&q, argc, argv);
-    q.out.title = q.o.folder;
-    q.out.against = q.o.against;
-    if (code < 0) code = run(&q);
+    if (code < 0) {
+        lg_cli_last_part(q.o.folder, q.name[0]);
+        lg_cli_last_part(q.o.against ? q.o.against : "", q.name[1]);
+        q.out.title = q.name[0];
+        q.out.against = q.o.against ? q.name[1] : NULL;
+        code = run(&q);
+    }
     lg_cli_probe_out_clear(&q.out);
     return code;
 }

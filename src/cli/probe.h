@@ -20,7 +20,7 @@ struct lg_cli_probed {
 struct lg_cli_probe_out {
     const char *folder; /* NULL: nothing is written */
     const char *title;
-    const char *against; /* the other run's folder, or NULL */
+    const char *against; /* the other run's name, or NULL */
     FILE *csv;
     struct lg_cli_probed *rows;
     int count, room, first; /* first: how many are of the first passage, which the page shows */

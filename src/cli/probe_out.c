@@ -53,18 +53,34 @@ int lg_cli_probe_out_open(struct lg_cli_probe_out *o)
 
 /* ---- Tokens as HTML ------------------------------------------------------------------------- */
 
+/* Bytes that the character has which begins with c, 0: none does. */
+static size_t whole_character(unsigned char c)
+{
+    return c < 0x80                 ? 1
+           : c >= 0xc2 && c <= 0xdf ? 2
+           : (c & 0xf0) == 0xe0     ? 3
+           : c >= 0xf0 && c <= 0xf4 ? 4
+                                    : 0;
+}
+
 /* Bytes of the character that begins there, 0: none does. */
 static size_t character(const unsigned char *s, size_t n)
 {
-    size_t whole = s[0] < 0x80                    ? 1
-                   : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-                   : (s[0] & 0xf0) == 0xe0        ? 3
-                   : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                                  : 0;
+    size_t whole = whole_character(s[0]);
     if (!whole || whole > n) return 0;
     for (size_t i = 1; i < whole; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
     return whole;
+}
+
+/* Bytes at the end that begin a character which is not all there. */
+static size_t unfinished(const char *s, size_t n)
+{
+    for (size_t back = 1; back <= 3 && back <= n; back++) {
+        unsigned char c = (unsigned char)s[n - back];
+        if ((c & 0xc0) != 0x80) return whole_character(c) > back ? back : 0;
+    }
+    return 0;
 }
 
 /* What can stand in a page: what is no character of its own becomes a dot. */
@@ -94,11 +110,33 @@ static char *as_html(const char *piece, size_t n)
     return text;
 }
 
-static char *piece_of(const lg_probe_passage *p, int i)
+/* A character whose bytes are several tokens. */
+struct begun {
+    char bytes[4];
+    size_t n;
+};
+
+/* A token of a text: what it ends is shown with it, what it only begins is a thin space. */
+static char *text_piece(const char *piece, size_t n, struct begun *b)
+{
+    size_t before = b->n;
+    char *bytes = malloc(before + n);
+    if (!bytes) return NULL;
+    memcpy(bytes, b->bytes, before);
+    memcpy(bytes + before, piece, n);
+    n += before;
+    b->n = unfinished(bytes, n);
+    memcpy(b->bytes, bytes + n - b->n, b->n);
+    char *text = n > b->n ? as_html(bytes, n - b->n) : strdup("&#8201;");
+    free(bytes);
+    return text;
+}
+
+static char *piece_of(const lg_probe_passage *p, int i, struct begun *b)
 {
     size_t n = 0;
     const char *piece = p->tokenizer ? lg_tokenizer_piece(p->tokenizer, p->tokens[i], &n) : NULL;
-    if (piece && n) return as_html(piece, n);
+    if (piece && n) return text_piece(piece, n, b);
     char *word = NULL;
     if (asprintf(&word, "%s ", p->words[p->tokens[i]]) < 0) return NULL;
     char *text = as_html(word, strlen(word));
@@ -108,6 +146,7 @@ static char *piece_of(const lg_probe_passage *p, int i)
 
 void lg_cli_probe_out_passage(struct lg_cli_probe_out *o, const lg_probe_passage *p)
 {
+    struct begun b = {.n = 0};
     o->page.words = p->words;
     if (!o->folder || o->passages++) return;
     o->page = *p;
@@ -115,7 +154,7 @@ void lg_cli_probe_out_passage(struct lg_cli_probe_out *o, const lg_probe_passage
     o->piece = calloc((size_t)p->n, sizeof *o->piece);
     o->lost |= !o->piece;
     for (int i = 0; i < p->n && o->piece; i++) {
-        o->piece[i] = piece_of(p, i);
+        o->piece[i] = piece_of(p, i, &b);
         o->lost |= !o->piece[i];
     }
 }
@@ -191,7 +230,7 @@ static int draw(const struct lg_cli_probe_out *o, const lg_figure *f, const char
 static int draw_kstar(const struct lg_cli_probe_out *o, const lg_probe_summary *s)
 {
     double x[33], y[33];
-    char caption[200];
+    char title[400], caption[200];
     int n = 0;
     for (int k = 1; k <= 32 && k <= s->most_k; k++, n++) {
         x[n] = k;
@@ -202,7 +241,8 @@ static int draw_kstar(const struct lg_cli_probe_out *o, const lg_probe_summary *
              "%d of %d predictions depend on their context; of these, those that k tokens are "
              "enough for.",
              s->dependent, s->predictions);
-    lg_figure f = {.title = o->title,
+    snprintf(title, sizeof title, "How many earlier tokens predictions need: %s", o->title);
+    lg_figure f = {.title = title,
                    .x_label = "k",
                    .y_label = "predictions with k* up to k, %",
                    .curves = &curve,
@@ -223,7 +263,7 @@ static int draw_excess(const struct lg_cli_probe_out *o, const lg_probe_summary 
 {
     double x[LG_PROBE_BINS], y[LG_PROBE_BINS], low[LG_PROBE_BINS], high[LG_PROBE_BINS];
     double bottom = 0, top = 0.1;
-    char caption[700], verdict[600];
+    char title[400], caption[700], verdict[600];
     int n = 0;
     for (int i = 1; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];
@@ -241,7 +281,8 @@ static int draw_excess(const struct lg_cli_probe_out *o, const lg_probe_summary 
     snprintf(caption, sizeof caption,
              "%s The band is 95%%, documents being drawn; k* of one document alone are not shown.",
              verdict);
-    lg_figure f = {.title = o->against,
+    snprintf(title, sizeof title, "Lost past its training length, by k*: %s", o->against);
+    lg_figure f = {.title = title,
                    .x_label = "k*, measured on the run of long texts",
                    .y_label = "excess loss, nats a token",
                    .curves = &curve,
@@ -266,7 +307,7 @@ static int draw_position(const struct lg_cli_probe_out *o, const lg_probe_summar
     double x[GROUPS][PARTS] = {{0}}, y[GROUPS][PARTS] = {{0}}, bottom = 1e30, top = 0;
     int number[GROUPS][PARTS] = {{0}}, curves = 0, first = INT_MAX, last = 0;
     lg_curve curve[GROUPS];
-    char name[GROUPS][32] = {"does not depend"};
+    char title[400], name[GROUPS][32] = {"does not depend"};
     snprintf(name[FEW], sizeof *name, s->few > 1 ? "k* 1-%d" : "k* %d", s->few);
     snprintf(name[SOME], sizeof *name, s->many > 3 ? "k* 3-%d" : "k* %d", s->many);
     snprintf(name[MANY], sizeof *name, "k* over %d", s->many);
@@ -293,7 +334,8 @@ static int draw_position(const struct lg_cli_probe_out *o, const lg_probe_summar
         if (n) curve[curves++] = (lg_curve){name[g], n, x[g], y[g], NULL, NULL};
     }
     if (!curves) return 0;
-    lg_figure f = {.title = o->against ? o->against : o->title,
+    snprintf(title, sizeof title, "Loss by position and k*: %s", o->against ? o->against : o->title);
+    lg_figure f = {.title = title,
                    .x_label = "position (tokens before the prediction)",
                    .y_label = "loss, nats a token",
                    .curves = curve,
