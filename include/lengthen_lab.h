@@ -143,7 +143,7 @@ typedef struct lg_text_eval_options {
     const char *store;  /* rows go there, and come from there; NULL: none */
     const char *texts;  /* others than those that were held out: files, folders and globs, commas
                            between them; NULL: none */
-    const char *field;  /* of JSON lines among them; NULL: "text" */
+    const char *field;  /* of JSON lines among them; NULL: task.field of the run */
     const int *lengths; /* NULL: those of the config; without a document that long they are left
                            out */
     int length_count;

@@ -18,11 +18,12 @@ int lg__held_open(struct lg__held *h, const struct lg__run *r, const char *folde
     if (!texts) {
         if (h->corpus) return 0;
         return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s has no texts to be evaluated on%s%.300s; name "
-                        "some (--text)",
-                        folder, *r->texts ? ": " : "", r->texts);
+                        "%s has no texts to be evaluated on%s%.300s; set task.text in "
+                        "%s/config.yaml to where they are, or name others (--text), of which every "
+                        "document is taken",
+                        folder, *r->texts ? ": " : "", r->texts, folder);
     }
-    if (!field) field = "text";
+    if (!field) field = lg__text_field(r->task);
     lg_tokenizer *t = lg__text_tokenizer(r->task);
     lg_corpus_options c = {.field = field, .cache = file};
     int e = lg__text_cache(file, sizeof file, t, texts, field, err);

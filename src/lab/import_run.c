@@ -14,14 +14,13 @@
 #include "lab/run.h"
 #include "lab/texts.h"
 
-enum { SETS = 40, SET = 4400 };
+enum { SETS = 40 };
 
 /* ---- The config ---------------------------------------------------------------------------- */
 
 struct sets {
-    char (*text)[SET];
-    const char *list[SETS];
-    int count;
+    char *list[SETS];
+    int count, lost; /* lost: no memory for one */
 };
 
 static void say(struct sets *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -30,10 +29,11 @@ static void say(struct sets *s, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(s->text[s->count], SET, format, args);
+    if (vasprintf(&s->list[s->count], format, args) < 0)
+        s->lost = 1;
+    else
+        s->count++;
     va_end(args);
-    s->list[s->count] = s->text[s->count];
-    s->count++;
 }
 
 static const char *yes(int flag) { return flag ? "yes" : "no"; }
@@ -141,14 +141,15 @@ static int check_no_tokenizer(const char *folder, lg_error *err)
 /* A tokenizer.bin that was cut off between two tokens looks whole. */
 static int check_tokens(const lg_model *m, const char *kind, const char *tokenizer, lg_error *err)
 {
-    if (strcmp(kind, "llama2.c") != 0 || strcmp(tokenizer, "bytes") == 0) return 0;
+    int whole = strcmp(kind, "llama2.c") == 0 && strcmp(tokenizer, "bytes") != 0;
     lg_tokenizer *t = lg_tokenizer_open(tokenizer, err);
     if (!t) return err->code;
     int has = (int)lg_tokenizer_get_info(t).vocab, wanted = lg_model_get_config(m)->vocab;
     lg_tokenizer_free(t);
-    if (has == wanted) return 0;
+    if (has == wanted || (has < wanted && !whole)) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%s has %d tokens, the model %d: take the model's own tokenizer, whole",
+                    "%s has %d tokens, the model %d: take the model's own tokenizer, whole "
+                    "(--tokenizer)",
                     tokenizer, has, wanted);
 }
 
@@ -160,7 +161,8 @@ static int make_run(const lg_import_options *o, lg_model *m, const char *tokeniz
     const lg_model_config *c = lg_model_get_config(m);
     say_task(s, o, c, tokenizer, length);
     say_model(s, c);
-    int e = lg__run_open(&r, NULL, s->list, s->count, err);
+    int e = s->lost ? lg__fail(err, LG_ERROR_MEMORY, "no memory for a config")
+                    : lg__run_open(&r, NULL, (const char *const *)s->list, s->count, err);
     if (!e) e = check_same(m, &r, o->path, err);
     if (!e && is_whole(o->folder))
         e = lg__fail(err, LG_ERROR_ARGUMENT, "%s holds a run already; take another folder",
@@ -180,10 +182,9 @@ int lg_run_import(const lg_import_options *o, lg_import_info *info, lg_error *er
 {
     lg_import_info own;
     lg_error mine;
-    struct sets s = {.text = malloc(SETS * sizeof *s.text)};
+    struct sets s = {.count = 0};
     if (!info) info = &own;
     if (!err) err = &mine;
-    if (!s.text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a config");
     lg_model *m = lg_import(o->path, info, err);
     const char *tokenizer = o->tokenizer ? o->tokenizer : info->tokenizer;
     int e = m ? 0 : err->code;
@@ -194,7 +195,7 @@ int lg_run_import(const lg_import_options *o, lg_import_info *info, lg_error *er
     if (!e) e = check_tokens(m, info->kind, tokenizer, err);
     if (!e) e = make_run(o, m, tokenizer, info->length, &s, err);
     lg_model_free(m);
-    free(s.text);
+    for (int i = 0; i < s.count; i++) free(s.list[i]);
     return e;
 }
 

@@ -83,6 +83,8 @@ int lg__run_read_file(const char *path, char **text, lg_error *err);
 /* A copy of a tokenizer (not of "bytes") in the run's folder, under names that a tokenizer's folder has;
  * and of a file in any folder. */
 int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err);
+/* 1: the tokenizer that the config names is not there, and the run's folder has a copy: what to --set. */
+int lg__run_lost_tokenizer(const struct lg__run *r, const char *folder, char *set, size_t size);
 int lg__run_copy_file(const char *from, const char *folder, const char *name, lg_error *err);
 /* The folder and those it lies in. */
 int lg__run_make_folders(const char *folder, lg_error *err);

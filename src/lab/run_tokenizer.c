@@ -1,12 +1,14 @@
 /* run_tokenizer.c: a run's own copy of its tokenizer, so that its folder can be moved. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "lab/import.h"
+#include "lab/paths.h"
 #include "lab/run.h"
 
 int lg__run_copy_file(const char *from, const char *folder, const char *name, lg_error *err)
@@ -58,4 +60,21 @@ int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err)
     const char *dot = strrchr(name, '.'); /* as they are told apart when they are read */
     int llama = dot && strcmp(dot, ".bin") == 0;
     return lg__run_copy_file(found, to, llama ? "tokenizer.bin" : "tokenizer.json", err);
+}
+
+int lg__run_lost_tokenizer(const struct lg__run *r, const char *folder, char *set, size_t size)
+{
+    char copy[LG__IMPORT_PATH], *file = NULL;
+    const char *said = NULL;
+    struct stat st;
+    for (int i = 0; i < r->config.setting_count; i++)
+        if (strncmp(r->config.settings[i], "tokenizer=", 10) == 0)
+            said = r->config.settings[i] + 10;
+    if (!said || lg__paths_expand(said, &file, NULL)) return 0;
+    int lost = stat(file, &st) != 0 && strcmp(file, "bytes") != 0 &&
+               !lg__run_path(copy, sizeof copy, folder, LG__RUN_TOKENIZER, NULL) &&
+               stat(copy, &st) == 0;
+    if (lost) snprintf(set, size, "task.tokenizer=%s", copy);
+    free(file);
+    return lost;
 }

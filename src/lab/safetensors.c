@@ -164,11 +164,13 @@ static int read_tensor(const struct source *f, struct lg__stored *t, const json_
     const json_t *a = json_array_get(ends, 0), *b = json_array_get(ends, 1);
     int type = 0, known = f->all ? DTYPES : 1;
     while (dtype && type < known && strcmp(dtype, dtypes[type].name) != 0) type++;
+    if (dtype && type == known && f->all)
+        return lg__fail(err, LG_ERROR_SYSTEM,
+                        "%s: tensor %s is of dtype %.20s; F32, F16 and BF16 are read: take the "
+                        "model in one of them",
+                        f->file, t->name, dtype);
     if (!dtype || type == known)
-        return damaged(f, t->name,
-                       f->all ? "has a dtype that the format does not have"
-                              : "has another dtype than F32",
-                       err);
+        return damaged(f, t->name, dtype ? "has another dtype than F32" : "has no dtype", err);
     t->dtype = dtypes[type].dtype;
     t->type = dtypes[type].name;
     if (json_array_size(ends) != 2 || !json_is_integer(a) || !json_is_integer(b))

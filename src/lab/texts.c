@@ -325,6 +325,8 @@ lg_tokenizer *lg__text_tokenizer(const lg_task *t) { return ((struct texts *)t->
 
 const lg_corpus *lg__text_corpus(const lg_task *t) { return ((struct texts *)t->own)->corpus; }
 
+const char *lg__text_field(const lg_task *t) { return t->value[FIELD].text; }
+
 const char *lg__text_note(const lg_task *t)
 {
     const lg_corpus *c = lg__text_corpus(t);

@@ -4,11 +4,12 @@
 
 #include "lab/config.h"
 
-/* Whether it is that task; the next five take no other. Of a config that is not opened, by its name. */
+/* Whether it is that task; the next six take no other. Of a config that is not opened, by its name. */
 int lg__is_text(const lg_task *t);
 int lg__config_is_text(const struct lg__config *c);
 lg_tokenizer *lg__text_tokenizer(const lg_task *t);
 const lg_corpus *lg__text_corpus(const lg_task *t); /* NULL: no texts were named */
+const char *lg__text_field(const lg_task *t);       /* of JSON lines */
 const char *lg__text_note(const lg_task *t);        /* why their tokens were made again, or NULL */
 /* Whether there is something to train on. */
 int lg__text_check_training(const lg_task *t, lg_error *err);

@@ -527,11 +527,30 @@ static int check_store(const char *file, lg_error *err)
                     file, strerror(errno));
 }
 
+/* With the run's own copy of a tokenizer that is no longer where it was. */
+static int open_run(struct training *t, lg_error *err)
+{
+    const lg_run_options *o = t->o;
+    char set[4400];
+    int e = lg__run_open(&t->run, o->config, o->sets, o->set_count, err);
+    if (!e || o->resume == LG_RUN_NEW || !lg__run_lost_tokenizer(&t->run, o->folder, set, sizeof set))
+        return e;
+    const char **sets = malloc(((size_t)o->set_count + 1) * sizeof *sets);
+    if (!sets) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the settings");
+    for (int i = 0; i < o->set_count; i++) sets[i] = o->sets[i];
+    sets[o->set_count] = set;
+    lg__run_close(&t->run);
+    t->run = (struct lg__run){0};
+    e = lg__run_open(&t->run, o->config, sets, o->set_count + 1, err);
+    free(sets);
+    return e;
+}
+
 /* Everything that can be refused, then the folder, its lock and the store. */
 static int start(struct training *t, int *there, lg_error *err)
 {
     const lg_run_options *o = t->o;
-    int e = lg__run_open(&t->run, o->config, o->sets, o->set_count, err);
+    int e = open_run(t, err);
     if (e) return e;
     if (lg__is_text(t->run.task) && (e = lg__text_check_training(t->run.task, err))) return e;
     t->run.options.threads = o->threads;

@@ -122,8 +122,9 @@ static int try_examples(const lg_scheme *s, lg_task *t, int length, int32_t *mos
     /* A program's examples can be read only once: they are checked as they come. */
     if (own && strcmp(shape->info->name, "exec") == 0) return 0;
     if (!shape->length_most) return 0; /* a task that has no examples: text without texts */
-    /* The user's own data need not have a line of exactly this length. */
-    lg_draw d = {.length_lo = own ? shape->length_least : length, .length_hi = length};
+    /* The user's own lines need not have one of exactly this length; of texts any can be cut. */
+    int lines = own && strcmp(shape->info->name, "text") != 0;
+    lg_draw d = {.length_lo = lines ? shape->length_least : length, .length_hi = length};
     lg_example x;
     lg_batch b;
     lg_example_init(&x);

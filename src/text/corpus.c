@@ -306,9 +306,9 @@ lg_windows *lg_windows_new(const lg_corpus *c, lg_corpus_side side, int n, lg_er
     }
     if ((w->count = w->before[w->documents])) return w;
     lg__fail(err, LG_ERROR_ARGUMENT,
-             "%s has no %sdocument with %d tokens, its longest has %lld: take a shorter window or "
-             "longer texts",
-             c->path, side_name(side), n, (long long)longest);
+             "there is no %sdocument with %d tokens, the longest has %lld: take a shorter length or "
+             "longer texts (their tokens are in %s)",
+             side_name(side), n, (long long)longest, c->path);
     lg_windows_free(w);
     return NULL;
 }

@@ -297,7 +297,8 @@ static int read_line(struct reader *r, const char *line, size_t n, int64_t numbe
     else if (!json_is_string(text))
         e = lg__fail(
             err, LG_ERROR_ARGUMENT,
-            "%s: line %lld has no string \"%s\": name the key that holds the text (--field)",
+            "%s: line %lld has no string \"%s\": name the key that holds the text (--field; "
+            "task.field in a config)",
             r->file->path, (long long)number, r->field);
     else
         e = hand_on(r, json_string_value(text), json_string_length(text), 1, 1, err);

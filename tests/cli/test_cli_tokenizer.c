@@ -82,7 +82,7 @@ static void keeps_a_corpus(void **state)
     assert_int_equal(run("tokenizer cache bytes c.jsonl -o c.jsonl --field body", BOTH), 2);
     prints("is no token cache");
     assert_int_equal(run("tokenizer cache bytes c.jsonl -o c2.tokens", BOTH), 2);
-    prints("c.jsonl: line 1 has no string \"text\": name the key that holds the text (--field)");
+    prints("c.jsonl: line 1 has no string \"text\": name the key that holds the text (--field;");
     assert_false(there("c2.tokens"));
 }
 

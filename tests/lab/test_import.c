@@ -575,7 +575,7 @@ static void damaged_folders_are_refused(void **state)
         {"neox", one, "embed_out.weight", "embed_xut.weight", "no tensor embed_out.weight"},
         {"neox", one, "[40, 24]", "[24, 40]", "gpt_neox.embed_in.weight has the shape [24, 40]"},
         {"neox", one, "F32", "I32", "is of dtype I32; F32, F16 and BF16"},
-        {"neox", one, "F32", "F31", "a dtype that the format does not have"},
+        {"neox", one, "F32", "F31", "is of dtype F31; F32, F16 and BF16 are read"},
         {"neox", one, "F32", "F16", "do not agree"},
         {"neox", one, "\"data_offsets\": [0, ", "\"data_offsets\": [4, ", "do not agree"},
         {"llama_shards", index, "weight_map", "weight_mop", "with a \"weight_map\""},

@@ -202,10 +202,10 @@ static void runs_carry_their_tokenizer(void **state)
         e.told = keep_row;
         e.of = &rows[i];
         must(lg_run_eval_text(&e, NULL, &err), &err);
-        /* goes on with the tokenizer where that is now, and the texts under another name */
+        /* goes on with its copy of the tokenizer, and the texts under another name */
         snprintf(command, sizeof command, "cp %s/a.txt %s/far/same.txt", home, home);
         assert_int_equal(system(command), 0);
-        const char *now[] = {set("task.tokenizer", in_home("far/mine.json")),
+        const char *now[] = {set("task.tokenizer", file), /* where it was */
                              set("task.text", in_home("far/same.txt"))};
         if (!i) must(train_some("far/moved", now, 2, LG_RUN_RESUME, NULL, &err), &err);
     }
@@ -300,7 +300,7 @@ static void imports_that_cannot_be_are_refused(void **state)
     assert_non_null(strstr(err.text, "there is no tokenizer beside"));
     o.tokenizer = "bytes";
     assert_int_not_equal(lg_run_import(&o, NULL, &err), 0);
-    assert_non_null(strstr(err.text, "the tokenizer bytes has 257 tokens"));
+    assert_non_null(strstr(err.text, "bytes has 257 tokens, the model"));
     o.path =
         LG_TEST_DATA "/imports/llama2c_tied.bin"; /* whose tokenizer may look whole and be cut */
     o.tokenizer = LG_TEST_DATA "/tokens/llama.bin";
@@ -309,6 +309,49 @@ static void imports_that_cannot_be_are_refused(void **state)
     o.path = in_home("nowhere");
     assert_int_not_equal(lg_run_import(&o, NULL, &err), 0);
     assert_int_not_equal(stat(in_home("small"), &st), 0);
+}
+
+/* Other texts than those of training are read by the key that the run's own were. */
+static void other_texts_have_the_field_of_the_run(void **state)
+{
+    (void)state;
+    lg_error err = {0};
+    FILE *f = fopen(in_home("body.jsonl"), "w");
+    assert_non_null(f);
+    for (int i = 0; i < DOCUMENTS; i++)
+        fprintf(f, "{\"body\": \"%02d: as many letters as a text of %02d needs\"}\n", i, i);
+    assert_int_equal(fclose(f), 0);
+    const char *own[] = {set("task.text", in_home("body.jsonl")), "task.field=body"};
+    must(train_some("body", own, 2, LG_RUN_NEW, stop_at_four, &err), &err);
+    lg_text_eval_options o = {.folder = in_home("body"), .threads = 1, .lengths = (const int[]){8}};
+    o.length_count = 1;
+    o.texts = in_home("body.jsonl");
+    must(lg_run_eval_text(&o, NULL, &err), &err);
+    o.field = "text";
+    assert_int_not_equal(lg_run_eval_text(&o, NULL, &err), 0);
+    assert_non_null(strstr(err.text, "has no string \"text\""));
+}
+
+/* However many texts there are, the config has them all. */
+static void imports_name_all_texts(void **state)
+{
+    (void)state;
+    enum { TIMES = 300 };
+    lg_error err = {0};
+    static char list[TIMES * 100], config[TIMES * 100];
+    size_t used = 0;
+    int named = 0, tokenizer;
+    for (int i = 0; i < TIMES; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? "," : "",
+                                 in_home("a.txt"));
+    assert_true(used < sizeof list - 1);
+    lg_import_options o = {.path = in_home("exported"), .folder = in_home("many"), .texts = list};
+    must(lg_run_export(in_home("whole0"), o.path, &tokenizer, NULL, &err), &err);
+    o.tokenizer = "bytes";
+    must(lg_run_import(&o, NULL, &err), &err);
+    read_text("many/config.yaml", config, sizeof config);
+    for (const char *at = config; (at = strstr(at, "/a.txt")); at++) named++;
+    assert_int_equal(named, TIMES);
 }
 
 /* Last: it changes the texts. */
@@ -343,6 +386,8 @@ int main(void)
         cmocka_unit_test(runs_go_on_from_others),
         cmocka_unit_test(other_weights_are_refused),
         cmocka_unit_test(imports_that_cannot_be_are_refused),
+        cmocka_unit_test(other_texts_have_the_field_of_the_run),
+        cmocka_unit_test(imports_name_all_texts),
         cmocka_unit_test(changed_texts_are_noticed),
     };
     return cmocka_run_group_tests(tests, train_whole, remove_home);

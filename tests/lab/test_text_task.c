@@ -437,6 +437,8 @@ static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
     static const char *const far[] = {"eval.every=5", "eval.lengths=[8, 5000]"};
+    static const char *const near[] = {"train.length=[2, 64]", "positions.ids=pose",
+                                       "positions.target=62"}; /* short ones would do */
     static const char *const one[][2] = {
         {"positions.ids=coupled", "has no labels"},
         {"positions.ids=abacus", "none of the 257 words"},
@@ -458,6 +460,7 @@ static void what_cannot_be_is_refused(void **state)
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         refused("none", &one[i][0], 1, LG_RUN_NEW, one[i][1]);
     refused("none", far, 2, LG_RUN_NEW, "eval.lengths has 5000, but of ");
+    refused("none", near, 3, LG_RUN_NEW, "target");
 }
 
 /* Its answers would all be wrong. */

@@ -360,7 +360,7 @@ static void windows_are_drawn_evenly(void **state)
             assert_in_range(drawn[d][from], DRAWS / 13 - 320, DRAWS / 13 + 320); /* 6 deviations */
     lg_windows_free(w);
     assert_null(lg_windows_new(c, LG_CORPUS_ALL, 12, &err));
-    says(&err, "its longest has 11");
+    says(&err, "the longest has 11");
     assert_null(lg_windows_new(c, LG_CORPUS_TEST, 2, &err));
     says(&err, "no test document");
     assert_null(lg_windows_new(c, LG_CORPUS_ALL, 0, &err));

@@ -121,13 +121,19 @@ static void cut_files_are_refused(void **state)
     refused(DATA "text.txt", "not whole JSON");
 }
 
-/* Half of the merges: the tokens that they would make are there and nothing makes them. */
+/* One of the merges, or half of them: the tokens that they would make are there and nothing makes them. */
 static void lost_merges_are_refused(void **state)
 {
     size_t n;
     char *text = read_all(DATA "plain.json", &n), *merges = strstr(text, "\"merges\": [");
     (void)state;
     assert_non_null(merges);
+    char *line = strchr(merges + strlen(merges) / 2, '\n') + 1, *next = strchr(line, '\n') + 1;
+    put("one.json", text, (size_t)(line - text));
+    FILE *f = fopen(in_home("one.json"), "a");
+    fputs(next, f);
+    fclose(f);
+    refused(in_home("one.json"), "merges are missing");
     char *comma = strchr(merges + strlen(merges) / 2, '\n');
     strcpy(comma - 1, "]}}"); /* in place of the comma */
     put("half.json", text, strlen(text));
