@@ -123,16 +123,26 @@ static void add_llama(json_t *o, const lg_model *m)
     json_object_set_new(o, "mlp_bias", json_boolean(c->biases));
 }
 
+/* The token that ends a text, without which other tools write on; JSON's null: none is known. */
+static json_t *end_of_text(const char *tokenizer)
+{
+    lg_tokenizer *t = tokenizer ? lg_tokenizer_open(tokenizer, NULL) : NULL;
+    int32_t end = t ? lg_tokenizer_get_info(t).end : LG_NONE;
+    lg_tokenizer_free(t);
+    return end == LG_NONE ? json_null() : json_integer(end);
+}
+
 static int write_config(const lg_model *m, const struct lg__layout *l, const char *kind, int length,
-                        const char *path, lg_error *err)
+                        const char *tokenizer, const char *path, lg_error *err)
 {
     const lg_model_config *c = &m->config;
     json_t *o =
-        json_pack("{s:[s], s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:n, s:n}", "architectures",
+        json_pack("{s:[s], s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:n, s:o}", "architectures",
                   kind, "torch_dtype", "float32", "vocab_size", c->vocab, "hidden_size", c->width,
                   "num_hidden_layers", c->layers, "num_attention_heads", c->heads,
                   "intermediate_size", c->ff, "max_position_embeddings", length,
-                  "tie_word_embeddings", c->tied, "bos_token_id", "eos_token_id");
+                  "tie_word_embeddings", c->tied, "bos_token_id", "eos_token_id",
+                  end_of_text(tokenizer));
     if (o && l->format == LG__FORMAT_NEOX) add_neox(o, m);
     if (o && l->format == LG__FORMAT_LLAMA) add_llama(o, m);
     if (o && c->rope_scaling == LG_ROPE_LINEAR)
@@ -262,7 +272,7 @@ static int write_folder(const lg_model *m, const struct lg__layout *l, const cha
     if (!e) e = lg__run_path(copy, sizeof copy, part, TOKENIZER, err);
     if (e) return e;
     e = write_weights(m, l, weights, err);
-    if (!e) e = write_config(m, l, kind, length, config, err);
+    if (!e) e = write_config(m, l, kind, length, tokenizer, config, err);
     if (!e && tokenizer) e = lg__run_copy_file(tokenizer, part, TOKENIZER, err);
     if (!e && rename(part, folder))
         e = lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be made: %s; check the folder above it",

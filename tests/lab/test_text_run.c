@@ -146,6 +146,10 @@ static void exported_runs_come_back(void **state)
         int tokenizer = 0;
         must(lg_run_export(in_home(name[0]), in_home(name[1]), &tokenizer, NULL, &err), &err);
         assert_int_equal(tokenizer, 1);
+        char config[1200], path[40];
+        snprintf(path, sizeof path, "%s/config.json", name[1]);
+        read_text(path, config, sizeof config);
+        assert_non_null(strstr(config, "\"eos_token_id\": 0")); /* <|endoftext|> */
         text_of(name[0], first);
         for (int i = 0; i < 2; i++) {
             lg_import_options o = {.path = in_home(name[1]), .folder = in_home(name[2])};
