@@ -348,8 +348,8 @@ static void shade(FILE *s, const struct drawing *d)
     fprintf(s,
             "set object 1 rectangle from graph %.6f,0 to graph %.6f,1 behind "
             "fillcolor rgb '#ececec' fillstyle solid noborder\n"
-            "set label 1 'training' at graph %.6f,0.09 center textcolor rgb '#777777'\n",
-            from, to, fmin(fmax(middle, 0.05), 0.95));
+            "set label 1 'training, %g to %g' at graph %.6f,0.09 center textcolor rgb '#777777'\n",
+            from, to, d->f->trained_low, d->f->trained_high, fmin(fmax(middle, 0.1), 0.9));
 }
 
 static void axes(FILE *s, const struct drawing *d)

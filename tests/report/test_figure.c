@@ -402,7 +402,7 @@ static void gnuplot_draws_svg(void **state)
     has(text, "<svg");
     has(text, readable);
     has(text, ">one point</text>");
-    has(text, ">training</text>");
+    has(text, ">training, 1 to 20</text>");
     has(text, ">answers right, %</text>");
     has(text, ">0</text>");
     has(text, ">100</text>");
