@@ -139,6 +139,16 @@ static void languages_become_a_table(void **state)
     assert_int_equal(shell(again), 0); /* kept */
     assert_string_equal(out, first);
     free(first);
+    setenv("PROBED", "2", 1);
+    setenv("PREDICTIONS", "6", 1);
+    setenv("REFERENCE", "english", 1);
+    assert_int_equal(shell(script), 0);
+    prints(" | depend on context | k* at 50% (25%, 75%) |\n");
+    assert_int_equal(count(" of 6 | "), 2);
+    setenv("REFERENCE", "nowhere", 1);
+    assert_int_equal(shell(script), 1);
+    prints("there is no run nowhere");
+    unsetenv("REFERENCE");
     setenv("LENGTH", "16", 1);
     assert_int_not_equal(shell(script), 0);
     prints("was trained on 16 bytes and more; take a greater LENGTH");
