@@ -169,63 +169,6 @@ static void progress(void *context, double done)
 
 /* ---- What is printed ---------------------------------------------------------------------- */
 
-const char *lg_cli_probe_bin(const lg_probe_bin *b, char name[24])
-{
-    if (!b->low)
-        snprintf(name, 24, "none");
-    else if (!b->high && b->low < 33)
-        snprintf(name, 24, "over %d", b->low - 1);
-    else if (!b->high)
-        snprintf(name, 24, "%d+", b->low);
-    else if (b->low == b->high)
-        snprintf(name, 24, "%d", b->low);
-    else
-        snprintf(name, 24, "%d-%d", b->low, b->high);
-    return name;
-}
-
-void lg_cli_probe_verdict(const lg_probe_summary *s, char *text, size_t size)
-{
-    const lg_text_mean *d = &s->difference;
-    char between[80] = "no interval from one document", many[24];
-    const char *few = s->few > 1 ? "1 or 2" : "1";
-    snprintf(many, sizeof many, "over %d", s->many);
-    if (!isnan(d->low)) snprintf(between, sizeof between, "95%% %+.3f..%+.3f", d->low, d->high);
-    if (isnan(d->value)) {
-        snprintf(text, size,
-                 "Whether predictions with small k* extrapolate better cannot be said: there are "
-                 "none with k* %s%s.",
-                 isnan(s->small.value) ? "of " : "", isnan(s->small.value) ? few : many);
-        return;
-    }
-    const char *how = isnan(d->low) || (d->low <= 0 && d->high >= 0)
-                          ? "extrapolate no better or worse, as far as these documents tell"
-                      : d->value > 0 ? "extrapolate better"
-                                     : "extrapolate worse";
-    snprintf(text, size,
-             "Past %d tokens, predictions with small k* %s: the excess loss is %+.3f nats where k* "
-             "is %s and %+.3f where it is %s, a difference of %+.3f (%s).",
-             s->context, how, s->small.value, few, s->large.value, many, d->value, between);
-}
-
-static void mean_cells(struct lg_cli_table *t, const lg_text_mean *m, const char *form)
-{
-    if (isnan(m->value))
-        lg_cli_table_add(t, "-");
-    else
-        lg_cli_table_add(t, form, m->value);
-    if (isnan(m->low))
-        lg_cli_table_add(t, "-");
-    else
-        lg_cli_table_add(t, "%.3f..%.3f", m->low, m->high);
-}
-
-/* 1: nothing can be in the bin, as k* was not looked for so far up. */
-static int is_past(const lg_probe_summary *s, const lg_probe_bin *b)
-{
-    return b->high && b->low > s->most_k;
-}
-
 /* "Of these, k* is 1, 1, 2, 4, over 8 at ..". */
 static void print_quantiles(const lg_probe_summary *s)
 {
@@ -239,10 +182,7 @@ static void print_quantiles(const lg_probe_summary *s)
 
 static void print_table(const struct request *q, const lg_probe_summary *s)
 {
-    static const char *const heads[] = {"k*",  "predictions", "share", "loss",
-                                        "95%", "excess",      "95%"};
-    struct lg_cli_table t = {.columns = s->context ? 7 : 5, .left = 1};
-    char name[24], verdict[600];
+    char verdict[600];
     printf("%d predictions of %d %s, length ", s->predictions, s->documents,
            s->documents == 1 ? "text" : "texts");
     if (s->length_least < s->length) printf("%d to ", s->length_least);
@@ -253,34 +193,10 @@ static void print_table(const struct request *q, const lg_probe_summary *s)
         s->dependent, 100 * lg_cli_share(s->dependent, s->predictions), q->o.least);
     print_quantiles(s);
     printf("\n");
-    for (int i = 0; i < t.columns; i++) lg_cli_table_add(&t, "%s", heads[i]);
-    for (int i = 0; i < LG_PROBE_BINS; i++) {
-        const lg_probe_bin *b = &s->bin[i];
-        if (is_past(s, b)) continue;
-        lg_cli_table_add(&t, "%s", lg_cli_probe_bin(b, name));
-        lg_cli_table_add(&t, "%d", b->predictions);
-        lg_cli_table_add(&t, "%.1f%%", 100 * lg_cli_share(b->predictions, s->predictions));
-        mean_cells(&t, &b->loss, "%.3f");
-        if (s->context) mean_cells(&t, &b->excess, "%+.3f");
-    }
-    lg_cli_table_print(&t, 0, 0, 0);
-    lg_cli_table_clear(&t);
+    lg_cli_probe_table(s->bin, LG_PROBE_BINS, s->most_k, s->context > 0);
     if (!s->context) return;
     lg_cli_probe_verdict(s, verdict, sizeof verdict);
     printf("\n%s\n", verdict);
-}
-
-static void json_mean(const char *name, const lg_text_mean *m)
-{
-    const struct {
-        const char *end;
-        double value;
-    } part[] = {{"", m->value}, {"_low", m->low}, {"_high", m->high}};
-    for (int i = 0; i < 3; i++)
-        if (isnan(part[i].value))
-            printf(",\"%s%s\":null", name, part[i].end);
-        else
-            printf(",\"%s%s\":%.6g", name, part[i].end, part[i].value);
 }
 
 static void json_count(const char *name, int64_t value, int there)
@@ -294,14 +210,11 @@ static void json_count(const char *name, int64_t value, int there)
 static void print_json(const lg_probe_summary *s, const char *folder)
 {
     static const char *const quantile[] = {"k_10", "k_25", "k_50", "k_75", "k_90"};
-    char name[24], verdict[600];
+    char verdict[600];
     for (int i = 0; i < LG_PROBE_BINS; i++) {
-        const lg_probe_bin *b = &s->bin[i];
-        if (is_past(s, b)) continue;
-        printf("{\"k\":\"%s\",\"low\":%d,\"high\":%d,\"predictions\":%d", lg_cli_probe_bin(b, name),
-               b->low, b->high, b->predictions);
-        json_mean("loss", &b->loss);
-        json_mean("excess", &b->excess);
+        if (lg_cli_probe_is_past(&s->bin[i], s->most_k)) continue;
+        putchar('{');
+        lg_cli_probe_json(&s->bin[i]);
         lg_cli_json_folder(folder);
         puts("}");
     }
@@ -312,9 +225,9 @@ static void print_json(const lg_probe_summary *s, const char *folder)
     printf(",\"documents\":%d,\"predictions\":%d,\"dependent\":%d,\"loss\":%.6g,\"most_k\":%d",
            s->documents, s->predictions, s->dependent, s->loss, s->most_k);
     for (int i = 0; i < 5; i++) json_count(quantile[i], s->k_quantile[i], s->dependent > 0);
-    json_mean("small", &s->small);
-    json_mean("large", &s->large);
-    json_mean("difference", &s->difference);
+    lg_cli_json_mean("small", &s->small);
+    lg_cli_json_mean("large", &s->large);
+    lg_cli_json_mean("difference", &s->difference);
     if (s->context) {
         lg_cli_probe_verdict(s, verdict, sizeof verdict);
         printf(",\"verdict\":");

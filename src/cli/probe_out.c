@@ -334,7 +334,8 @@ static int draw_position(const struct lg_cli_probe_out *o, const lg_probe_summar
         if (n) curve[curves++] = (lg_curve){name[g], n, x[g], y[g], NULL, NULL};
     }
     if (!curves) return 0;
-    snprintf(title, sizeof title, "Loss by position and k*: %s", o->against ? o->against : o->title);
+    snprintf(title, sizeof title, "Loss by position and k*: %s",
+             o->against ? o->against : o->title);
     lg_figure f = {.title = title,
                    .x_label = "position (tokens before the prediction)",
                    .y_label = "loss, nats a token",

@@ -26,7 +26,7 @@ const char lg_cmd_runs_help[] =
     "  --task NAME       only runs of this task\n"
     "  --state STATE     only these: training, stopped, done or failed\n"
     "  --last N          only the newest N (all; 40 on a terminal)\n"
-    "show: one run: config, curve of the loss, what it can do, length by length.\n"
+    "show: one run: config, curve of the loss, what it can do, length by length, its probes.\n"
     "  --steps           the metrics of its steps instead\n"
     "  --csv             these as CSV\n"
     "compare: where the configs differ, exact answers (of texts: losses) side by side, and the "

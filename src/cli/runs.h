@@ -48,6 +48,8 @@ const lg_text_row *lg_cli_losses_pick(const struct lg_cli_losses *losses, int hi
 /* The table of the last step, and how it came to that. */
 int lg_cli_losses_show(struct lg_cli_asked *a, const lg_store_run *r,
                        const struct lg_cli_losses *losses);
+/* The bins of its probes, or one object a bin. */
+int lg_cli_probes_show(struct lg_cli_asked *a, const lg_store_run *r);
 /* The cell as trained, with predicted IDs where there are any, of this length (0: the greatest
  * there is) and the sparsity nearest to training's; NULL: none. */
 const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,

@@ -360,6 +360,7 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
     struct lg_cli_losses losses = {.form = LG_CLI_JSON};
     e = lg_store_cells(a->store, r->number, -2, lg_cli_cells_add, &cells, &a->err);
     if (!e) e = lg_store_losses(a->store, r->number, -2, lg_cli_losses_add, &losses, &a->err);
+    if (!e) e = lg_cli_probes_show(a, r);
     lg_cli_cells_clear(&cells);
     lg_cli_losses_clear(&losses);
     return e;
@@ -388,6 +389,7 @@ static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
         else if (!e)
             printf("\nNot evaluated yet: lengthen eval %s\n", r->folder);
         if (!e) e = print_way(a, &cells);
+        if (!e) e = lg_cli_probes_show(a, r);
     }
     lg_cli_cells_clear(&cells);
     lg_cli_losses_clear(&losses);

@@ -136,13 +136,12 @@ static int write_config(const lg_model *m, const struct lg__layout *l, const cha
                         const char *tokenizer, const char *path, lg_error *err)
 {
     const lg_model_config *c = &m->config;
-    json_t *o =
-        json_pack("{s:[s], s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:n, s:o}", "architectures",
-                  kind, "torch_dtype", "float32", "vocab_size", c->vocab, "hidden_size", c->width,
-                  "num_hidden_layers", c->layers, "num_attention_heads", c->heads,
-                  "intermediate_size", c->ff, "max_position_embeddings", length,
-                  "tie_word_embeddings", c->tied, "bos_token_id", "eos_token_id",
-                  end_of_text(tokenizer));
+    json_t *o = json_pack("{s:[s], s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:n, s:o}",
+                          "architectures", kind, "torch_dtype", "float32", "vocab_size", c->vocab,
+                          "hidden_size", c->width, "num_hidden_layers", c->layers,
+                          "num_attention_heads", c->heads, "intermediate_size", c->ff,
+                          "max_position_embeddings", length, "tie_word_embeddings", c->tied,
+                          "bos_token_id", "eos_token_id", end_of_text(tokenizer));
     if (o && l->format == LG__FORMAT_NEOX) add_neox(o, m);
     if (o && l->format == LG__FORMAT_LLAMA) add_llama(o, m);
     if (o && c->rope_scaling == LG_ROPE_LINEAR)

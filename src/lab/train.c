@@ -533,7 +533,8 @@ static int open_run(struct training *t, lg_error *err)
     const lg_run_options *o = t->o;
     char set[4400];
     int e = lg__run_open(&t->run, o->config, o->sets, o->set_count, err);
-    if (!e || o->resume == LG_RUN_NEW || !lg__run_lost_tokenizer(&t->run, o->folder, set, sizeof set))
+    if (!e || o->resume == LG_RUN_NEW ||
+        !lg__run_lost_tokenizer(&t->run, o->folder, set, sizeof set))
         return e;
     const char **sets = malloc(((size_t)o->set_count + 1) * sizeof *sets);
     if (!sets) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the settings");

@@ -305,10 +305,11 @@ lg_windows *lg_windows_new(const lg_corpus *c, lg_corpus_side side, int n, lg_er
         longest = length > longest ? length : longest;
     }
     if ((w->count = w->before[w->documents])) return w;
-    lg__fail(err, LG_ERROR_ARGUMENT,
-             "there is no %sdocument with %d tokens, the longest has %lld: take a shorter length or "
-             "longer texts (their tokens are in %s)",
-             side_name(side), n, (long long)longest, c->path);
+    lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "there is no %sdocument with %d tokens, the longest has %lld: take a shorter length or "
+        "longer texts (their tokens are in %s)",
+        side_name(side), n, (long long)longest, c->path);
     lg_windows_free(w);
     return NULL;
 }

@@ -160,7 +160,8 @@ static int put_line(struct loading *l, uint32_t rank, const char *line, size_t n
 /* <|endoftext|> or [PAD]: such are in vocabularies on purpose, though nothing makes them. */
 static int is_name(const char *token, int32_t n)
 {
-    return n > 2 && ((token[0] == '<' && token[n - 1] == '>') || (token[0] == '[' && token[n - 1] == ']'));
+    return n > 2 &&
+           ((token[0] == '<' && token[n - 1] == '>') || (token[0] == '[' && token[n - 1] == ']'));
 }
 
 /* Merges that were lost show as tokens that nothing makes. */

@@ -19,7 +19,7 @@ static int make_runs(void **state)
     if (!f) return -1;
     for (int d = 0; d < 30; d++) {
         if (d) fputs("<|endoftext|>\n", f);
-        for (int i = 0; i < 20; i++) fprintf(f, "<line> %d of \"text\" & %d\n", i, d);
+        for (int i = 0; i < 20; i++) fprintf(f, "<line> %d of \"t\u00e9xt\" & %d\n", i, d);
     }
     fclose(f);
     write_file("c.yaml", "task: {name: text, text: [corpus.txt], test: 0.3}\n"
@@ -46,7 +46,7 @@ static void a_run_is_held_against_another(void **state)
 {
     (void)state;
     assert_int_equal(
-        run("probe long --against short --documents 4 --least 0.1 --epsilon 0.05 --out "
+        run("probe ./long/ --against short --documents 4 --least 0.1 --epsilon 0.05 --out "
             "results/probe " SMALL,
             BOTH),
         0);
@@ -62,17 +62,35 @@ static void a_run_is_held_against_another(void **state)
     read_back("results/probe/passage.html");
     assert_int_equal(count("<span id=\"t"), 49);
     prints(">&#60;</span>");            /* no tag is made of the text */
+    prints(">&#8201;</span>");          /* a byte that begins a letter, */
+    prints(">\u00e9</span>");           /* the one that ends it */
+    prints("as the run long reads it"); /* not its path */
     assert_int_equal(count("http"), 0); /* nothing is fetched */
     assert_int_equal(count("src="), 0);
     if (system("command -v gnuplot >/dev/null") != 0) return;
     assert_true(there("results/probe/kstar.svg"));
     assert_true(there("results/probe/position.svg"));
-    assert_true(there("results/probe/excess.svg"));
+    read_back("results/probe/excess.svg");
+    prints("Lost past its training length, by k*: short<");
     /* The figure of another run's excess does not stay beside predictions that have none. */
     assert_int_equal(
         run("probe long --documents 2 --predictions 4 --out results/probe " SMALL, BOTH), 0);
     assert_true(there("results/probe/kstar.svg"));
     assert_false(there("results/probe/excess.svg"));
+}
+
+/* What the store has of it is shown with the run. */
+static void probes_are_shown_with_their_run(void **state)
+{
+    (void)state;
+    assert_int_equal(run("probe short --documents 2 --predictions 8 --store p.db", BOTH), 0);
+    char table[4000];
+    snprintf(table, sizeof table, "%.3900s", strstr(out, "k*     predictions"));
+    assert_int_equal(run("runs show short --store p.db", BOTH), 0);
+    prints("How many earlier tokens predictions need, at step 40: loo, length 16, 2 texts\n\n");
+    prints(table);
+    assert_int_equal(run("runs show short --json --store p.db", STDOUT), 0);
+    assert_int_equal(count("{\"probe\":true,\"step\":40,\"method\":\"loo\","), 8);
 }
 
 static void json_is_an_object_a_line(void **state)
@@ -194,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_held_against_another),
+        cmocka_unit_test(probes_are_shown_with_their_run),
         cmocka_unit_test(json_is_an_object_a_line),
         cmocka_unit_test(other_tasks_are_probed_on_their_examples),
         cmocka_unit_test(own_data_is_read_once),
