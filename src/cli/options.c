@@ -26,18 +26,22 @@ static int place_of(const char *names, const char *word, size_t n, int *count)
     return place;
 }
 
+static int64_t greatest(const struct lg_cli_option *o)
+{
+    return o->most > 0 ? (int64_t)o->most : o->large ? INT64_MAX : GREATEST;
+}
+
 /* 1: the n letters are a number that is allowed, or the name of one. */
 static int read_whole(const struct lg_cli_option *o, const char *text, size_t n, int64_t *to)
 {
     char *end;
     int names, place = place_of(o->names, text, n, &names);
-    int64_t least = (int64_t)o->least, most = o->large ? INT64_MAX : GREATEST;
-    if (o->most > 0) most = (int64_t)o->most;
+    int64_t least = (int64_t)o->least;
     *to = least + place;
     if (place >= 0 || o->word) return place >= 0;
     errno = 0;
     *to = strtoll(text, &end, 10);
-    return n > 0 && end == text + n && !errno && *to >= least + names && *to <= most;
+    return n > 0 && end == text + n && !errno && *to >= least + names && *to <= greatest(o);
 }
 
 static int read_real(const struct lg_cli_option *o, const char *text)
@@ -91,8 +95,9 @@ static int wrong_value(const char *command, const struct lg_cli_option *o, const
     else if (o->list)
         snprintf(range, sizeof range, "up to %d numbers of %.0f or more, as in 20,50,100", o->room,
                  o->least);
-    else if (o->most > 0)
-        snprintf(range, sizeof range, "a whole number from %.0f to %.0f", o->least, o->most);
+    else if (o->most > 0 || strtod(text, NULL) >= (double)greatest(o))
+        snprintf(range, sizeof range, "a whole number from %.0f to %lld", o->least,
+                 (long long)greatest(o));
     else
         snprintf(range, sizeof range, "a whole number of %.0f or more", o->least);
     return lg_cli_wrong(command, "--%s is \"%s\"; take %s", o->name, text,
