@@ -48,7 +48,7 @@ const char lg_cmd_eval_help[] =
     "  lengthen eval runs/parity --plot parity.svg\n"
     "  lengthen eval runs/wiki --lengths 64,256 --plot wiki.svg\n";
 
-enum { MOST = 256 };
+enum { MOST = 256, GREATEST = 1 << 30 };
 
 struct request {
     lg_eval_options o;
@@ -90,14 +90,15 @@ static int read_options(struct request *q, int argc, char **argv)
     lg_eval_options *o = &q->o;
     int json = 0, csv = 0;
     const struct lg_cli_option rows[] = {
-        {"lengths", .list = q->lengths, .count = &o->length_count, .room = MOST, .least = 1},
-        {"sparsities", .list = q->sparsities, .count = &o->sparsity_count, .room = MOST,
-         .least = 1},
+        {"lengths", .list = q->lengths, .count = &o->length_count, .room = MOST, .least = 1,
+         .most = GREATEST},
+        {"sparsities", .list = q->sparsities, .count = &o->sparsity_count, .room = MOST, .least = 1,
+         .most = GREATEST},
         {"vary", .read = read_vary, .to = q},
         {"task", .text = &o->task},
         {"text", .text = &q->text},
-        {"context", .whole = &q->context, .least = 1},
-        {"samples", .whole = &o->samples, .least = 1},
+        {"context", .whole = &q->context, .least = 1, .most = GREATEST},
+        {"samples", .whole = &o->samples, .least = 1, .most = GREATEST},
         {"ids", .word = &o->predicted, .names = "given or predicted"},
         {"again", .flag = &o->again},
         {"store", .text = &o->store},

@@ -403,16 +403,16 @@ static void answered(void *context, const lg_run_answer *a)
 static int read_options(int argc, char **argv, lg_generate_options *o, struct show *s)
 {
     const struct lg_cli_option rows[] = {
-        {"length", .whole = &o->length, .least = 1},
-        {"sparsity", .whole = &o->sparsity, .least = 1},
-        {"count", .whole = &o->count, .least = 1},
+        {"length", .whole = &o->length, .least = 1, .most = 1 << 30},
+        {"sparsity", .whole = &o->sparsity, .least = 1, .most = 1 << 30},
+        {"count", .whole = &o->count, .least = 1, .most = 1 << 30},
         {"prompt", .text = &o->prompt},
         {"prompt-ids", .text = &o->prompt_ids},
         {"ids", .word = &o->predicted, .names = "given or predicted"},
         {"temperature", .real = &o->temperature, .most = 1e6,
          .take = "0 (the likeliest token) or more, as in 0.7"},
         {"seed", .large = &o->seed},
-        {"most", .whole = &o->most, .least = 1},
+        {"most", .whole = &o->most, .least = 1, .most = 1 << 30},
         {"json", .flag = &s->json},
         {0},
     };

@@ -4,13 +4,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
-enum { MOST_ROWS = 32, NO_LETTER = 256, GREATEST = 1 << 30 };
+enum { MOST_ROWS = 32, NO_LETTER = 256, FAR = 1 << 30 };
 
 /* The place of a word of n letters in "own, other or none", or -1; *count: how many there are. */
 static int place_of(const char *names, const char *word, size_t n, int *count)
@@ -28,7 +29,7 @@ static int place_of(const char *names, const char *word, size_t n, int *count)
 
 static int64_t greatest(const struct lg_cli_option *o)
 {
-    return o->most > 0 ? (int64_t)o->most : o->large ? INT64_MAX : GREATEST;
+    return o->most > 0 ? (int64_t)o->most : o->large ? INT64_MAX : INT_MAX - 1;
 }
 
 /* 1: the n letters are a number that is allowed, or the name of one. */
@@ -85,6 +86,7 @@ static int read_value(const char *command, const struct lg_cli_option *o, const 
     return 0;
 }
 
+/* A limit that is far off is said only of a number that is over it. */
 static int wrong_value(const char *command, const struct lg_cli_option *o, const char *text)
 {
     char range[100];
@@ -95,7 +97,7 @@ static int wrong_value(const char *command, const struct lg_cli_option *o, const
     else if (o->list)
         snprintf(range, sizeof range, "up to %d numbers of %.0f or more, as in 20,50,100", o->room,
                  o->least);
-    else if (o->most > 0 || strtod(text, NULL) >= (double)greatest(o))
+    else if (greatest(o) < FAR || strtod(text, NULL) >= (double)greatest(o))
         snprintf(range, sizeof range, "a whole number from %.0f to %lld", o->least,
                  (long long)greatest(o));
     else

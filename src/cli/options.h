@@ -32,7 +32,7 @@ struct lg_cli_option {
     int (*read)(void *to, const char *value);
     void *to;
     int *count, room;
-    double least, most; /* of a number, both allowed; most 0: there is none, if it is whole */
+    double least, most; /* of a number, both allowed; most 0: as large as fits, if it is whole */
     const char *names;  /* "own or none": words that stand for the first numbers, from `least` on */
     const char *take;   /* what is allowed, for "take ..", where the rest does not say it; of texts
                            what to do when there are too many */

@@ -525,7 +525,7 @@ static int read_options(int argc, char **argv, struct lg_cli_asked *a, int *verb
     const struct lg_cli_option rows[] = {
         {"task", .text = &a->task},
         {"state", .read = read_state, .to = &a->state, .take = "training, stopped, done or failed"},
-        {"last", .whole = &a->last, .least = 1},
+        {"last", .whole = &a->last, .least = 1, .most = INT_MAX},
         {"steps", .flag = &a->steps},
         {"csv", .flag = &a->csv},
         {"yes", .flag = &a->yes},

@@ -1,5 +1,6 @@
 /* sample.c: `lengthen sample`, examples of a task with their IDs: for the eye, or as JSON lines
  * that jsonl: reads. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ struct options {
     const char **settings; /* [argc] */
     int setting_count, json;
     int length[2], sparsity[2]; /* from, to; 0 if not given */
-    int64_t seed, count;
+    int64_t count;
 };
 
 /* ---- Reading the options ---------------------------------------------------------------- */
@@ -70,6 +71,15 @@ static int read_range(void *to, const char *text)
     range[0] = (int)low;
     range[1] = (int)high;
     return 0;
+}
+
+/* All 64 bits of it are used. */
+static int read_seed(void *to, const char *text)
+{
+    char *end;
+    errno = 0;
+    *(uint64_t *)to = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno ? 0 : -1;
 }
 
 /* As in a config, or without its map's name. */
@@ -89,7 +99,7 @@ static int read_options(int argc, char **argv, struct options *o, struct lg_cli_
         {"sparsity", .read = read_range, .to = o->sparsity, .take = range},
         {"set", .read = read_setting, .to = o},
         {"count", .large = &o->count, .least = 1},
-        {"seed", .large = &o->seed},
+        {"seed", .read = read_seed, .to = &s->draw.seed, .take = "a whole number"},
         {"ids", .text = &scheme->ids},
         {"levels", .whole = &scheme->levels, .least = 1},
         {"train", .flag = &s->train},
@@ -104,7 +114,6 @@ static int read_options(int argc, char **argv, struct options *o, struct lg_cli_
         {0},
     };
     int code = lg_cli_options("sample", rows, &argc, &argv);
-    s->draw.seed = (uint64_t)o->seed;
     s->draw.length_lo = o->length[0];
     s->draw.length_hi = o->length[1];
     s->draw.sparsity_lo = o->sparsity[0];

@@ -351,7 +351,7 @@ static int read_options(struct bridge *b, int argc, char **argv)
     const struct lg_cli_option rows[] = {
         {"class", .texts = b->classes, .count = &b->class_count, .room = MOST_CLASSES,
          .take = "take fewer"},
-        {"length", .whole = &b->length, .least = 1},
+        {"length", .whole = &b->length, .least = 1, .most = 1 << 30},
         {"plot", .text = &b->out},
         {"where", .text = &b->where},
         {"title", .text = &b->title},
