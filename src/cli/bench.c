@@ -1,12 +1,12 @@
 /* bench.c: `lengthen bench`, this machine's peak, each kernel, the generators, text, the whole step,
  * the probe. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 
 const char lg_cmd_bench_help[] =
@@ -33,7 +33,9 @@ const char lg_cmd_bench_help[] =
     "Example:\n"
     "  lengthen bench --only step --against torch\n";
 
-struct output {
+struct request {
+    lg_bench_options o;
+    int only, peer; /* their places among the names, or -1 */
     int json;
     const char *part; /* of the last row printed */
 };
@@ -89,14 +91,14 @@ static void print_head(const lg_bench_row *r)
 
 static void print_row(void *context, const lg_bench_row *r)
 {
-    struct output *out = context;
-    if (out->json) {
+    struct request *q = context;
+    if (q->json) {
         print_json(r);
         fflush(stdout);
         return;
     }
-    if (!out->part || strcmp(out->part, r->bench) != 0) print_head(r);
-    out->part = r->bench;
+    if (!q->part || strcmp(q->part, r->bench) != 0) print_head(r);
+    q->part = r->bench;
     if (strcmp(r->bench, "peak") == 0)
         printf("%-27s %7d %10.1f\n", r->name, r->threads, r->gflops);
     else if (strcmp(r->bench, "kernel") == 0)
@@ -137,98 +139,69 @@ static const char *find_script(char *path, size_t size)
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
-static int number(const char *text, double least, double most, double *to)
+static const struct {
+    const char *name;
+    int (*run)(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
+} parts[] = {{"peak", lg_bench_peak}, {"kernel", lg_bench_kernels}, {"task", lg_bench_tasks},
+             {"text", lg_bench_text}, {"step", lg_bench_step},      {"probe", lg_bench_probe}};
+enum { ALL = -1, TEXT = 3, STEP = 4, PARTS = sizeof parts / sizeof *parts };
+
+/* What is of one part alone goes with no other; and then only that part is run. */
+static int choose_part(struct request *q)
 {
-    char *end;
-    *to = strtod(text, &end);
-    return end != text && !*end && *to >= least && *to <= most;
+    const lg_bench_options *o = &q->o;
+    const char *other = q->only == ALL || q->only == STEP ? NULL : parts[q->only].name;
+    if (q->peer >= 0 && other)
+        return lg_cli_wrong("bench", "--against torch is for steps, but --only is %s", other);
+    if (o->shape && other)
+        return lg_cli_wrong("bench", "--shape \"%s\" is for steps, but --only is %s", o->shape,
+                            other);
+    if ((o->tokenizer || o->text) && (o->shape || (q->only != ALL && q->only != TEXT)))
+        return lg_cli_wrong("bench", "--tokenizer and --text are for --only text");
+    if (o->tokenizer || o->text) q->only = TEXT;
+    if (o->shape) q->only = STEP; /* a shape that is not there is then refused before any work */
+    return 0;
+}
+
+static int read_options(struct request *q, int argc, char **argv)
+{
+    lg_bench_options *o = &q->o;
+    const struct lg_cli_option rows[] = {
+        {"only", .word = &q->only, .names = "peak, kernel, task, text, step or probe"},
+        {"shape", .text = &o->shape},
+        {"against", .word = &q->peer, .names = "torch", .take = "torch, the only peer"},
+        {"python", .text = &o->torch_python},
+        {"tokenizer", .text = &o->tokenizer},
+        {"text", .text = &o->text},
+        {"threads", .whole = &o->threads, .least = 1, .most = 1024},
+        {"seconds", .real = &o->seconds, .least = 0.01, .most = 3600},
+        {"json", .flag = &q->json},
+        {0},
+    };
+    int code = lg_cli_options("bench", rows, &argc, &argv);
+    if (code) return code;
+    if (argc) return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[0]);
+    return choose_part(q);
 }
 
 int lg_cmd_bench(int argc, char **argv)
 {
-    enum { ONLY = 1, SHAPE, AGAINST, PYTHON, TOKENIZER, TEXT, THREADS, SECONDS, JSON };
-    static const struct option known[] = {
-        {"only", required_argument, NULL, ONLY},
-        {"shape", required_argument, NULL, SHAPE},
-        {"against", required_argument, NULL, AGAINST},
-        {"python", required_argument, NULL, PYTHON},
-        {"tokenizer", required_argument, NULL, TOKENIZER},
-        {"text", required_argument, NULL, TEXT},
-        {"threads", required_argument, NULL, THREADS},
-        {"seconds", required_argument, NULL, SECONDS},
-        {"json", no_argument, NULL, JSON},
-        {NULL, 0, NULL, 0},
-    };
-    struct output out = {0};
-    lg_bench_options o = lg_bench_options_default();
-    const char *only = NULL;
+    struct request q = {.o = lg_bench_options_default(), .only = ALL, .peer = -1};
     char script[4096];
-    double value;
     lg_error err;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
-        case ONLY:
-            only = optarg;
-            if (strcmp(only, "peak") && strcmp(only, "kernel") && strcmp(only, "task") &&
-                strcmp(only, "text") && strcmp(only, "step") && strcmp(only, "probe"))
-                return lg_cli_wrong(
-                    "bench", "--only is \"%s\"; take peak, kernel, task, text, step or probe",
-                    only);
-            break;
-        case SHAPE: o.shape = optarg; break;
-        case AGAINST:
-            if (strcmp(optarg, "torch"))
-                return lg_cli_wrong("bench", "--against is \"%s\"; the only peer is torch", optarg);
-            o.torch_script = script;
-            break;
-        case PYTHON: o.torch_python = optarg; break;
-        case TOKENIZER: o.tokenizer = optarg; break;
-        case TEXT: o.text = optarg; break;
-        case THREADS:
-            if (!number(optarg, 1, 1024, &value))
-                return lg_cli_wrong("bench", "--threads is \"%s\"; take 1 to 1024", optarg);
-            o.threads = (int)value;
-            break;
-        case SECONDS:
-            if (!number(optarg, 0.01, 3600, &value))
-                return lg_cli_wrong("bench", "--seconds is \"%s\"; take 0.01 to 3600", optarg);
-            o.seconds = value;
-            break;
-        case JSON: out.json = 1; break;
-        default:
-            return lg_cli_wrong("bench", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        }
-    if (optind < argc)
-        return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[optind]);
-    if (o.torch_script && only && strcmp(only, "step"))
-        return lg_cli_wrong("bench", "--against torch is for steps, but --only is %s", only);
-    if (o.shape && only && strcmp(only, "step"))
-        return lg_cli_wrong("bench", "--shape \"%s\" is for steps, but --only is %s", o.shape,
-                            only);
-    if ((o.tokenizer || o.text) && (o.shape || (only && strcmp(only, "text"))))
-        return lg_cli_wrong("bench", "--tokenizer and --text are for --only text");
-    if (o.tokenizer || o.text) only = "text";
-    if (o.shape) only = "step"; /* a shape that is not there is then refused before any work */
-    if (o.torch_script) {
-        if (!find_script(script, sizeof script))
+    int code = read_options(&q, argc, argv);
+    if (code) return code;
+    if (q.peer >= 0) {
+        if (!(q.o.torch_script = find_script(script, sizeof script)))
             return lg_cli_wrong("bench", "bench/torch_step.py was not found; run it from the "
                                          "source folder");
-        if (lg_bench_torch_check(&o, &err)) {
+        if (lg_bench_torch_check(&q.o, &err)) {
             fprintf(stderr, "lengthen bench: %s\n", err.text);
             return LG_EXIT_FAILED;
         }
     }
-    int code = 0;
-    if (!code && (!only || !strcmp(only, "peak"))) code = lg_bench_peak(&o, print_row, &out, &err);
-    if (!code && (!only || !strcmp(only, "kernel")))
-        code = lg_bench_kernels(&o, print_row, &out, &err);
-    if (!code && (!only || !strcmp(only, "task"))) code = lg_bench_tasks(&o, print_row, &out, &err);
-    if (!code && (!only || !strcmp(only, "text"))) code = lg_bench_text(&o, print_row, &out, &err);
-    if (!code && (!only || !strcmp(only, "step"))) code = lg_bench_step(&o, print_row, &out, &err);
-    if (!code && (!only || !strcmp(only, "probe")))
-        code = lg_bench_probe(&o, print_row, &out, &err);
+    for (int i = 0; i < PARTS && !code; i++)
+        if (q.only == ALL || q.only == i) code = parts[i].run(&q.o, print_row, &q, &err);
     if (!code) return LG_EXIT_DONE;
     fprintf(stderr, "lengthen bench: %s\n", err.text);
     return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;

@@ -1,12 +1,12 @@
 /* certify.c: `lengthen certify`: proves that a run is right at every length, or shows the shortest
  * input on which it fails. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 
 const char lg_cmd_certify_help[] =
@@ -98,49 +98,20 @@ static void print_text(const lg_certificate *c)
             "others that were tried.\n");
 }
 
-/* -1: go on; else an exit code. */
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {{"most-contexts", required_argument, NULL, 'm'},
-                                          {"confirm", required_argument, NULL, 'c'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {0}};
-    char *end;
-    long number;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
-        case 'm':
-            q->o.most = strtod(optarg, &end);
-            if (end == optarg || *end || !(q->o.most >= 1 && q->o.most <= 1e9))
-                return lg_cli_wrong(
-                    "certify", "--most-contexts is \"%s\"; take a number from 1 to 1e9", optarg);
-            break;
-        case 't':
-            number = strtol(optarg, &end, 10);
-            q->o.threads = (int)number;
-            if (end == optarg || *end || number < 1 || number > 1024)
-                return lg_cli_wrong("certify", "--threads is \"%s\"; take a number from 1 to 1024",
-                                    optarg);
-            break;
-        case 'c':
-            number = strtol(optarg, &end, 10);
-            q->o.confirm = (int)number;
-            if (end == optarg || *end || number < 1 || number > 2000)
-                return lg_cli_wrong("certify", "--confirm is \"%s\"; take a number from 1 to 2000",
-                                    optarg);
-            break;
-        case 'j': q->json = 1; break;
-        default:
-            return lg_cli_wrong("certify", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        }
-    if (optind == argc) return lg_cli_wrong("certify", "which run? Give its folder");
-    if (optind + 1 < argc)
-        return lg_cli_wrong("certify", "one run at a time; \"%s\" is too much", argv[optind + 1]);
-    q->o.folder = argv[optind];
-    return -1;
+    lg_certify_options *o = &q->o;
+    const struct lg_cli_option rows[] = {
+        {"most-contexts", .real = &o->most, .least = 1, .most = 1e9,
+         .take = "a number from 1 to 1e9"},
+        {"confirm", .whole = &o->confirm, .least = 1, .most = 2000},
+        {"threads", .whole = &o->threads, .least = 1, .most = 1024},
+        {"json", .flag = &q->json},
+        {0},
+    };
+    int code = lg_cli_options("certify", rows, &argc, &argv);
+    return code ? code
+                : lg_cli_argument("certify", "run", "Give its folder", argc, argv, &o->folder);
 }
 
 int lg_cmd_certify(int argc, char **argv)
@@ -149,7 +120,7 @@ int lg_cmd_certify(int argc, char **argv)
     struct request q = {0};
     lg_error err = {0};
     int code = read_options(&q, argc, argv);
-    if (code >= 0) return code;
+    if (code) return code;
     q.o.progress = progress;
     q.o.context = &q;
     code = lg_certify(&q.o, &c, &err);

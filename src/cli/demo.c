@@ -2,7 +2,6 @@
  * Parity with scratchpad: n bits, '=', then the n running parities and a stop, generated token by
  * token. What differs is where a token believes it is, and what it may see. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 
 const char lg_cmd_demo_help[] =
@@ -90,7 +90,7 @@ static int samples_at(int bits)
 }
 
 struct demo {
-    uint64_t seed;
+    int64_t seed;
     int json, terminal;
     const char *plot, *out;
     char folder[1024], store[1100];
@@ -130,7 +130,7 @@ static int train(struct demo *d, const struct method *way, const char *folder)
     const char *sets[SETS + 8] = {"task.name=parity-scratchpad", "model.width=64", "model.sink=yes",
                                   "train.warmup=50", seed};
     int n = 5, done = 0;
-    snprintf(seed, sizeof seed, "seed=%llu", (unsigned long long)d->seed);
+    snprintf(seed, sizeof seed, "seed=%lld", (long long)d->seed);
     for (int i = 0; i < SETS && way->sets[i]; i++) sets[n++] = way->sets[i];
     lg_run_options o = {.sets = sets,
                         .set_count = n,
@@ -280,32 +280,14 @@ static int make_folder(struct demo *d)
 
 static int read_options(struct demo *d, int argc, char **argv)
 {
-    enum { SEED = 1, JSON, OUT, PLOT };
-    static const struct option known[] = {{"seed", required_argument, NULL, SEED},
-                                          {"json", no_argument, NULL, JSON},
-                                          {"out", required_argument, NULL, OUT},
-                                          {"plot", required_argument, NULL, PLOT},
-                                          {0}};
-    char *end;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
-        case SEED:
-            errno = 0;
-            d->seed = strtoull(optarg, &end, 10);
-            if (end == optarg || *end || *optarg == '-' || errno || d->seed > INT64_MAX)
-                return lg_cli_wrong("demo", "--seed is \"%s\"; take a whole number", optarg);
-            break;
-        case JSON: d->json = 1; break;
-        case OUT: d->out = optarg; break;
-        case PLOT: d->plot = optarg; break;
-        default:
-            return lg_cli_wrong("demo", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        }
-    if (optind < argc)
-        return lg_cli_wrong("demo", "it takes no argument, but got \"%s\"", argv[optind]);
-    return -1;
+    const struct lg_cli_option rows[] = {{"seed", .large = &d->seed},
+                                         {"out", .text = &d->out},
+                                         {"plot", .text = &d->plot},
+                                         {"json", .flag = &d->json},
+                                         {0}};
+    int code = lg_cli_options("demo", rows, &argc, &argv);
+    if (!code && argc) code = lg_cli_wrong("demo", "it takes no argument, but got \"%s\"", argv[0]);
+    return code;
 }
 
 int lg_cmd_demo(int argc, char **argv)
@@ -313,7 +295,7 @@ int lg_cmd_demo(int argc, char **argv)
     static struct demo d;
     d = (struct demo){.seed = 1, .terminal = isatty(STDERR_FILENO)};
     int code = read_options(&d, argc, argv);
-    if (code >= 0) return code;
+    if (code) return code;
     if (d.plot && (code = lg_figure_check(d.plot, &d.err))) {
         fprintf(stderr, "lengthen demo: %s\n", d.err.text);
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;

@@ -1,5 +1,4 @@
 /* eval.c: `lengthen eval`: what a run can do, length by length. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/eval_text.h"
+#include "cli/options.h"
 
 const char lg_cmd_eval_help[] =
     "Usage: lengthen eval RUN [OPTIONS]\n"
@@ -48,7 +48,7 @@ const char lg_cmd_eval_help[] =
     "  lengthen eval runs/parity --plot parity.svg\n"
     "  lengthen eval runs/wiki --lengths 64,256 --plot wiki.svg\n";
 
-enum { MOST = 256 };
+enum { MOST = 256, GREATEST = 1 << 30 };
 
 struct request {
     lg_eval_options o;
@@ -60,31 +60,10 @@ struct request {
     struct lg_cli_cells cells;
 };
 
-/* "20,50,100" into to; their number, or -1. */
-static int read_list(const char *text, int *to)
-{
-    int n = 0;
-    while (n < MOST) {
-        char *end;
-        long value = strtol(text, &end, 10);
-        if (end == text || value < 1 || value > 1 << 30) return -1;
-        to[n++] = (int)value;
-        if (!*end) return n;
-        if (*end != ',') return -1;
-        text = end + 1;
-    }
-    return -1;
-}
-
-static int wrong_list(const char *option, const char *text)
-{
-    return lg_cli_wrong("eval", "%s is \"%s\"; take up to %d numbers of 1 or more, as in 20,50,100",
-                        option, text, MOST);
-}
-
 /* "names=50,100" into "names=50" and "names=100". */
-static int read_vary(struct request *q, const char *text)
+static int read_vary(void *to, const char *text)
 {
+    struct request *q = to;
     if (strncmp(text, "task.", 5) == 0) text += 5; /* as in a config */
     const char *equals = strchr(text, '=');
     int key = equals ? (int)(equals - text) : 0;
@@ -102,95 +81,44 @@ static int read_vary(struct request *q, const char *text)
             return LG_EXIT_FAILED;
         }
         at += n;
-        if (!*at) return -1;
-    }
-}
-
-/* -1: go on; else an exit code. */
-static int read_option(struct request *q, int c)
-{
-    int one[MOST];
-    switch (c) {
-    case 'l':
-        q->o.lengths = q->lengths;
-        q->o.length_count = read_list(optarg, q->lengths);
-        return q->o.length_count < 0 ? wrong_list("--lengths", optarg) : -1;
-    case 's':
-        q->o.sparsities = q->sparsities;
-        q->o.sparsity_count = read_list(optarg, q->sparsities);
-        return q->o.sparsity_count < 0 ? wrong_list("--sparsities", optarg) : -1;
-    case 'n':
-        if (read_list(optarg, one) != 1)
-            return lg_cli_wrong("eval", "--samples is \"%s\"; take a number of 1 or more", optarg);
-        q->o.samples = one[0];
-        return -1;
-    case 't':
-        if (read_list(optarg, one) != 1 || one[0] > 1024)
-            return lg_cli_wrong("eval", "--threads is \"%s\"; take a number from 1 to 1024",
-                                optarg);
-        q->o.threads = one[0];
-        return -1;
-    case 'i':
-        if (strcmp(optarg, "given") != 0 && strcmp(optarg, "predicted") != 0)
-            return lg_cli_wrong("eval", "--ids is \"%s\"; take given or predicted", optarg);
-        q->o.predicted = strcmp(optarg, "predicted") == 0;
-        return -1;
-    case 'v': return read_vary(q, optarg);
-    case 'k': q->o.task = optarg; return -1;
-    case 'x': q->text = optarg; return -1;
-    case 'C':
-        if (read_list(optarg, one) != 1)
-            return lg_cli_wrong("eval", "--context is \"%s\"; take a number of 1 or more", optarg);
-        q->context = one[0];
-        return -1;
-    case 'a': q->o.again = 1; return -1;
-    case 'S': q->o.store = optarg; return -1;
-    case 'p': q->plot = optarg; return -1;
-    case 'j':
-    case 'c':
-        if (q->cells.form != LG_CLI_TABLE)
-            return lg_cli_wrong("eval", "--json and --csv, each once, exclude each other");
-        q->cells.form = c == 'j' ? LG_CLI_JSON : LG_CLI_CSV;
-        return -1;
-    default: return LG_EXIT_USE;
+        if (!*at) return 0;
     }
 }
 
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {{"lengths", required_argument, NULL, 'l'},
-                                          {"sparsities", required_argument, NULL, 's'},
-                                          {"samples", required_argument, NULL, 'n'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"ids", required_argument, NULL, 'i'},
-                                          {"vary", required_argument, NULL, 'v'},
-                                          {"task", required_argument, NULL, 'k'},
-                                          {"text", required_argument, NULL, 'x'},
-                                          {"context", required_argument, NULL, 'C'},
-                                          {"again", no_argument, NULL, 'a'},
-                                          {"store", required_argument, NULL, 'S'},
-                                          {"plot", required_argument, NULL, 'p'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"csv", no_argument, NULL, 'c'},
-                                          {0}};
-    int code = -1;
-    opterr = 0;
-    optind = 1;
-    for (int c; code < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("eval", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        code = read_option(q, c);
-    }
-    if (code >= 0) return code;
-    if (optind == argc) return lg_cli_wrong("eval", "which run? Give its folder");
-    if (optind + 1 < argc)
-        return lg_cli_wrong("eval", "one run at a time; \"%s\" is too much", argv[optind + 1]);
-    if (q->plot && strcmp(q->plot, "-") == 0 && q->cells.form != LG_CLI_TABLE)
+    lg_eval_options *o = &q->o;
+    int json = 0, csv = 0;
+    const struct lg_cli_option rows[] = {
+        {"lengths", .list = q->lengths, .count = &o->length_count, .room = MOST, .least = 1,
+         .most = GREATEST},
+        {"sparsities", .list = q->sparsities, .count = &o->sparsity_count, .room = MOST, .least = 1,
+         .most = GREATEST},
+        {"vary", .read = read_vary, .to = q},
+        {"task", .text = &o->task},
+        {"text", .text = &q->text},
+        {"context", .whole = &q->context, .least = 1, .most = GREATEST},
+        {"samples", .whole = &o->samples, .least = 1, .most = GREATEST},
+        {"ids", .word = &o->predicted, .names = "given or predicted"},
+        {"again", .flag = &o->again},
+        {"store", .text = &o->store},
+        {"threads", .whole = &o->threads, .least = 1, .most = 1024},
+        {"plot", .text = &q->plot},
+        {"json", .flag = &json},
+        {"csv", .flag = &csv},
+        {0},
+    };
+    int code = lg_cli_options("eval", rows, &argc, &argv);
+    if (!code) code = lg_cli_argument("eval", "run", "Give its folder", argc, argv, &o->folder);
+    if (code) return code;
+    if (json && csv) return lg_cli_wrong("eval", "take --json or --csv, not both");
+    if (q->plot && strcmp(q->plot, "-") == 0 && (json || csv))
         return lg_cli_wrong("eval", "--plot - draws below a table; with --json or --csv, name a "
                                     "file");
-    q->o.folder = argv[optind];
-    return -1;
+    q->cells.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
+    if (o->length_count) o->lengths = q->lengths;
+    if (o->sparsity_count) o->sparsities = q->sparsities;
+    return 0;
 }
 
 static void show_progress(void *context, const lg_run_cell *c)
@@ -256,8 +184,8 @@ int lg_cmd_eval(int argc, char **argv)
     if (!q) return LG_EXIT_FAILED;
     q->o.predicted = -1;
     int code = read_options(q, argc, argv);
-    int is_text = code < 0 && lg_run_is_text(q->o.folder);
-    if (code < 0) code = is_text || q->text || q->context ? evaluate_text(q, is_text) : evaluate(q);
+    int is_text = !code && lg_run_is_text(q->o.folder);
+    if (!code) code = is_text || q->text || q->context ? evaluate_text(q, is_text) : evaluate(q);
     for (int i = 0; i < q->o.setting_count; i++) free(q->vary[i]);
     lg_cli_cells_clear(&q->cells);
     free(q);

@@ -1,8 +1,8 @@
 /* export.c: `lengthen export`: a run's model as other tools read it. */
-#include <getopt.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "lengthen_lab.h"
 
 const char lg_cmd_export_help[] =
@@ -19,16 +19,13 @@ const char lg_cmd_export_help[] =
 
 int lg_cmd_export(int argc, char **argv)
 {
-    static const struct option known[] = {{0}};
     lg_error err = {0}, warning = {0};
     int tokenizer = 0;
-    opterr = 0;
-    optind = 1;
-    if (getopt_long(argc, argv, "", known, NULL) != -1)
-        return lg_cli_wrong("export", "\"%s\" is not an option", argv[optind - 1]);
-    if (argc - optind != 2) return lg_cli_wrong("export", "give the run and the folder to be made");
-    const char *run = argv[optind], *folder = argv[optind + 1];
-    int e = lg_run_export(run, folder, &tokenizer, &warning, &err);
+    int e = lg_cli_options("export", &(const struct lg_cli_option){0}, &argc, &argv);
+    if (e) return e;
+    if (argc != 2) return lg_cli_wrong("export", "give the run and the folder to be made");
+    const char *run = argv[0], *folder = argv[1];
+    e = lg_run_export(run, folder, &tokenizer, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen export: %s\n", warning.text);
     if (e) {
         fprintf(stderr, "lengthen export: %s\n", err.text);

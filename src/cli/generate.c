@@ -1,6 +1,4 @@
 /* generate.c: `lengthen generate`: what a run's model writes, token by token and ID by ID. */
-#include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/generate_text.h"
+#include "cli/options.h"
 #include "cli/show.h"
 #include "lengthen_lab.h"
 
@@ -401,87 +400,25 @@ static void answered(void *context, const lg_run_answer *a)
 
 /* ---- Options ---------------------------------------------------------------------------- */
 
-/* 0, or what lg_cli_wrong returns. */
-static int read_int(const char *option, const char *text, int64_t least, int64_t most, int64_t *to)
-{
-    char *end;
-    errno = 0;
-    *to = strtoll(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !*end && !errno && *to >= least && *to <= most) return 0;
-    return lg_cli_wrong("generate", "--%s is \"%s\"; take a whole number of %lld or more", option,
-                        text, (long long)least);
-}
-
-static int read_count(const char *option, int *to)
-{
-    int64_t value;
-    int code = read_int(option, optarg, 1, 1 << 30, &value);
-    if (!code) *to = (int)value;
-    return code;
-}
-
-static int read_temperature(double *to)
-{
-    char *end;
-    *to = strtod(optarg, &end);
-    if (end != optarg && !*end && *to >= 0 && *to <= 1e6) return 0;
-    return lg_cli_wrong("generate",
-                        "--temperature is \"%s\"; take 0 (the likeliest token) or more, as in 0.7",
-                        optarg);
-}
-
-static int read_source(int *predicted)
-{
-    *predicted = strcmp(optarg, "predicted") == 0;
-    if (*predicted || strcmp(optarg, "given") == 0) return 0;
-    return lg_cli_wrong("generate", "--ids is \"%s\"; take given or predicted", optarg);
-}
-
-enum { LENGTH = 1, SPARSITY, COUNT, PROMPT, PROMPT_IDS, IDS, TEMPERATURE, SEED, MOST, JSON };
-
-static int read_option(int option, lg_generate_options *o, struct show *s)
-{
-    switch (option) {
-    case LENGTH: return read_count("length", &o->length);
-    case SPARSITY: return read_count("sparsity", &o->sparsity);
-    case COUNT: return read_count("count", &o->count);
-    case PROMPT: o->prompt = optarg; return 0;
-    case PROMPT_IDS: o->prompt_ids = optarg; return 0;
-    case IDS: return read_source(&o->predicted);
-    case TEMPERATURE: return read_temperature(&o->temperature);
-    case SEED: return read_int("seed", optarg, 0, INT64_MAX, &o->seed);
-    case MOST: return read_count("most", &o->most);
-    default: s->json = 1; return 0;
-    }
-}
-
 static int read_options(int argc, char **argv, lg_generate_options *o, struct show *s)
 {
-    static const struct option known[] = {
-        {"length", required_argument, NULL, LENGTH},
-        {"sparsity", required_argument, NULL, SPARSITY},
-        {"count", required_argument, NULL, COUNT},
-        {"prompt", required_argument, NULL, PROMPT},
-        {"prompt-ids", required_argument, NULL, PROMPT_IDS},
-        {"ids", required_argument, NULL, IDS},
-        {"temperature", required_argument, NULL, TEMPERATURE},
-        {"seed", required_argument, NULL, SEED},
-        {"most", required_argument, NULL, MOST},
-        {"json", no_argument, NULL, JSON},
+    const struct lg_cli_option rows[] = {
+        {"length", .whole = &o->length, .least = 1, .most = 1 << 30},
+        {"sparsity", .whole = &o->sparsity, .least = 1, .most = 1 << 30},
+        {"count", .whole = &o->count, .least = 1, .most = 1 << 30},
+        {"prompt", .text = &o->prompt},
+        {"prompt-ids", .text = &o->prompt_ids},
+        {"ids", .word = &o->predicted, .names = "given or predicted"},
+        {"temperature", .real = &o->temperature, .most = 1e6,
+         .take = "0 (the likeliest token) or more, as in 0.7"},
+        {"seed", .large = &o->seed},
+        {"most", .whole = &o->most, .least = 1, .most = 1 << 30},
+        {"json", .flag = &s->json},
         {0},
     };
-    opterr = 0;
-    optind = 1;
-    for (int c, code; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("generate", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        if ((code = read_option(c, o, s))) return code;
-    }
-    if (optind == argc) return lg_cli_wrong("generate", "which run? Give its folder");
-    if (optind + 1 < argc)
-        return lg_cli_wrong("generate", "one run at a time; \"%s\" is too much", argv[optind + 1]);
-    o->folder = argv[optind];
+    int code = lg_cli_options("generate", rows, &argc, &argv);
+    if (!code) code = lg_cli_argument("generate", "run", "Give its folder", argc, argv, &o->folder);
+    if (code) return code;
     if (o->prompt && (o->length || o->sparsity || (o->count && !lg_run_is_text(o->folder))))
         return lg_cli_wrong("generate",
                             "--prompt is a text of yours, and --%s is for examples of the task; "

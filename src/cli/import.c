@@ -1,9 +1,8 @@
 /* import.c: `lengthen import`: a run from published weights. */
-#include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "lengthen_lab.h"
 
 const char lg_cmd_import_help[] =
@@ -26,28 +25,22 @@ const char lg_cmd_import_help[] =
 
 int lg_cmd_import(int argc, char **argv)
 {
-    static const struct option known[] = {{"tokenizer", required_argument, NULL, 't'},
-                                          {"text", required_argument, NULL, 'x'},
-                                          {"field", required_argument, NULL, 'f'},
-                                          {0}};
     lg_import_options o = {0};
     lg_import_info info;
     lg_error err = {0};
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("import", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        *(c == 't' ? &o.tokenizer : c == 'x' ? &o.texts : &o.field) = optarg;
-    }
-    if (argc - optind != 2)
-        return lg_cli_wrong("import", argc - optind < 2
+    const struct lg_cli_option rows[] = {{"tokenizer", .text = &o.tokenizer},
+                                         {"text", .text = &o.texts},
+                                         {"field", .text = &o.field},
+                                         {0}};
+    int e = lg_cli_options("import", rows, &argc, &argv);
+    if (e) return e;
+    if (argc != 2)
+        return lg_cli_wrong("import", argc < 2
                                           ? "give the weights and the folder of the run to be made"
                                           : "give two paths, the weights and the run, not more");
-    o.path = argv[optind];
-    o.folder = argv[optind + 1];
-    int e = lg_run_import(&o, &info, &err);
+    o.path = argv[0];
+    o.folder = argv[1];
+    e = lg_run_import(&o, &info, &err);
     if (e) {
         fprintf(stderr, "lengthen import: %s\n", err.text);
         return e == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;

@@ -1,10 +1,10 @@
 /* positions.c: `lengthen positions`: the four choices that make a position scheme, each with its
  * names and formulas; also as JSON, and as the page docs/POSITIONS.md. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 #include "lengthen.h"
 
@@ -179,22 +179,13 @@ static int exists(const char *name)
 
 int lg_cmd_positions(int argc, char **argv)
 {
-    enum { JSON = 1, MARKDOWN };
-    static const struct option known[] = {{"json", no_argument, NULL, JSON},
-                                          {"markdown", no_argument, NULL, MARKDOWN},
-                                          {NULL, 0, NULL, 0}};
+    const char *name;
     int json = 0, markdown = 0;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?') return lg_cli_wrong("positions", "\"%s\" is not an option", argv[optind - 1]);
-        json |= c == JSON;
-        markdown |= c == MARKDOWN;
-    }
-    const char *name = optind < argc ? argv[optind] : NULL;
-    if (optind + 1 < argc)
-        return lg_cli_wrong("positions", "it takes one name, but got \"%s\" and \"%s\"", name,
-                            argv[optind + 1]);
+    const struct lg_cli_option rows[] = {
+        {"json", .flag = &json}, {"markdown", .flag = &markdown}, {0}};
+    int code = lg_cli_options("positions", rows, &argc, &argv);
+    if (!code) code = lg_cli_argument("positions", "name", NULL, argc, argv, &name);
+    if (code) return code;
     if (json && markdown) return lg_cli_wrong("positions", "take --json or --markdown, not both");
     if (markdown && name)
         return lg_cli_wrong("positions", "--markdown is the page of everything; leave \"%s\" out",

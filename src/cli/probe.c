@@ -1,12 +1,12 @@
 /* probe.c: `lengthen probe`: how many earlier tokens the predictions of a run need, and whether those
  * that need few keep their loss past the training length of another run. */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/probe.h"
 #include "cli/show.h"
 #include "cli/table.h"
@@ -58,88 +58,35 @@ struct request {
 
 /* ---- Options ------------------------------------------------------------------------------ */
 
-static int read_count(const char *option, const char *text, int most, int *to)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || value < 1 || value > most)
-        return lg_cli_wrong("probe", "--%s is \"%s\"; take a number from 1 to %d", option, text,
-                            most);
-    *to = (int)value;
-    return -1;
-}
-
-static int read_nats(const char *option, const char *text, double *to)
-{
-    char *end;
-    *to = strtod(text, &end);
-    if (end != text && !*end && *to > 0 && *to <= 100) return -1;
-    return lg_cli_wrong("probe", "--%s is \"%s\"; take nats above 0, up to 100", option, text);
-}
-
-/* -1: go on; else an exit code. */
-static int read_option(struct request *q, int c)
-{
-    lg_run_probe_options *o = &q->o;
-    switch (c) {
-    case 'a': o->against = optarg; return -1;
-    case 'x': o->texts = optarg; return -1;
-    case 'k': o->task = optarg; return -1;
-    case 'l': return read_count("length", optarg, 1 << 20, &o->length);
-    case 'd': return read_count("documents", optarg, 1 << 30, &o->documents);
-    case 'n': return read_count("predictions", optarg, 1 << 30, &o->predictions);
-    case 'L': return read_count("keep-last", optarg, 1 << 20, &o->keep_last);
-    case 'K': return read_count("most-k", optarg, 1 << 16, &o->most_k);
-    case 't': return read_count("threads", optarg, 1024, &o->threads);
-    case 'e': return read_nats("epsilon", optarg, &o->epsilon);
-    case 'E': return read_nats("least", optarg, &o->least);
-    case 'f': o->keep_first = 0; return -1;
-    case 'S': o->store = optarg; return -1;
-    case 'o': q->out.folder = optarg; return -1;
-    case 'j': q->json = 1; return -1;
-    case 'm':
-        if (strcmp(optarg, "loo") != 0 && strcmp(optarg, "gradient") != 0)
-            return lg_cli_wrong("probe", "--method is \"%s\"; take loo or gradient", optarg);
-        o->method = strcmp(optarg, "loo") == 0 ? LG_PROBE_LOO : LG_PROBE_GRADIENT;
-        return -1;
-    default: return LG_EXIT_USE;
-    }
-}
-
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {{"against", required_argument, NULL, 'a'},
-                                          {"text", required_argument, NULL, 'x'},
-                                          {"task", required_argument, NULL, 'k'},
-                                          {"length", required_argument, NULL, 'l'},
-                                          {"documents", required_argument, NULL, 'd'},
-                                          {"predictions", required_argument, NULL, 'n'},
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"epsilon", required_argument, NULL, 'e'},
-                                          {"least", required_argument, NULL, 'E'},
-                                          {"keep-last", required_argument, NULL, 'L'},
-                                          {"drop-first", no_argument, NULL, 'f'},
-                                          {"most-k", required_argument, NULL, 'K'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"store", required_argument, NULL, 'S'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {0}};
-    int code = -1;
-    opterr = 0;
-    optind = 1;
-    for (int c; code < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("probe", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        code = read_option(q, c);
-    }
-    if (code >= 0) return code;
-    if (optind == argc) return lg_cli_wrong("probe", "which run? Give its folder");
-    if (optind + 1 < argc)
-        return lg_cli_wrong("probe", "one run at a time; \"%s\" is too much", argv[optind + 1]);
-    q->o.folder = argv[optind];
-    return -1;
+    lg_run_probe_options *o = &q->o;
+    const char *nats = "nats above 0, up to 100";
+    int method = o->method == LG_PROBE_GRADIENT, drop_first = 0;
+    const struct lg_cli_option rows[] = {
+        {"against", .text = &o->against},
+        {"text", .text = &o->texts},
+        {"task", .text = &o->task},
+        {"length", .whole = &o->length, .least = 1, .most = 1 << 20},
+        {"documents", .whole = &o->documents, .least = 1, .most = 1 << 30},
+        {"predictions", .whole = &o->predictions, .least = 1, .most = 1 << 30},
+        {"method", .word = &method, .names = "loo or gradient"},
+        {"epsilon", .real = &o->epsilon, .least = LG_CLI_ABOVE_0, .most = 100, .take = nats},
+        {"least", .real = &o->least, .least = LG_CLI_ABOVE_0, .most = 100, .take = nats},
+        {"keep-last", .whole = &o->keep_last, .least = 1, .most = 1 << 20},
+        {"drop-first", .flag = &drop_first},
+        {"most-k", .whole = &o->most_k, .least = 1, .most = 1 << 16},
+        {"out", .text = &q->out.folder},
+        {"store", .text = &o->store},
+        {"threads", .whole = &o->threads, .least = 1, .most = 1024},
+        {"json", .flag = &q->json},
+        {0},
+    };
+    int code = lg_cli_options("probe", rows, &argc, &argv);
+    if (!code) code = lg_cli_argument("probe", "run", "Give its folder", argc, argv, &o->folder);
+    o->method = method ? LG_PROBE_GRADIENT : LG_PROBE_LOO;
+    if (drop_first) o->keep_first = 0;
+    return code;
 }
 
 /* ---- While it runs ------------------------------------------------------------------------ */
@@ -281,7 +228,7 @@ int lg_cmd_probe(int argc, char **argv)
 {
     struct request q = {.o = lg_run_probe_options_default()};
     int code = read_options(&q, argc, argv);
-    if (code < 0) {
+    if (!code) {
         lg_cli_last_part(q.o.folder, q.name[0]);
         lg_cli_last_part(q.o.against ? q.o.against : "", q.name[1]);
         q.out.title = q.name[0];

@@ -1,12 +1,12 @@
 /* reproduce.c: `lengthen reproduce`: the experiments of a folder, each to its rows, figures and
  * checks. Ctrl-C once saves a checkpoint of each run and stops; twice stops at once. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/show.h"
 #include "cli/table.h"
@@ -46,7 +46,7 @@ struct request {
     lg_reproduce_options o;
     const char *what; /* NAME, "all", or NULL: the list */
     char out[1024], store[1200];
-    double minutes;
+    double until; /* the instant by the clock, or 0 */
     int list, json, interrupted;
     struct lg_cli_progress progress;
     /* The experiments. */
@@ -204,7 +204,7 @@ static int reproduce(struct request *q, const char *name)
     q->o.name = name;
     q->progress.folder = q->o.folder;
     q->progress.store = q->o.store;
-    q->progress.until = q->minutes > 0 ? q->minutes : 0;
+    q->progress.until = q->until;
     if (!q->json) printf("%s, scale %s\n", name, q->o.scale);
     fflush(stdout); /* before processes are made */
     int code = lg_reproduce(&q->o, &r, &err);
@@ -257,48 +257,11 @@ static int reproduce_all(struct request *q)
 
 /* ---- The command --------------------------------------------------------------------------- */
 
-static int read_number(const char *option, int *number)
-{
-    char *end;
-    long n = strtol(optarg, &end, 10);
-    *number = (int)n;
-    if (end != optarg && !*end && n >= 1 && n <= 1024) return -1;
-    return lg_cli_wrong("reproduce", "%s is \"%s\"; take a number from 1 to 1024", option, optarg);
-}
-
-/* The instant by the clock. */
-static int read_minutes(double *until)
-{
-    char *end;
-    double m = strtod(optarg, &end);
-    *until = lg_cli_now() + 60 * m;
-    if (end != optarg && !*end && m > 0 && m <= 1e6) return -1;
-    return lg_cli_wrong("reproduce", "--minutes is \"%s\"; take a number above 0", optarg);
-}
-
-/* -1: go on; else an exit code. */
-static int read_option(struct request *q, int c)
-{
-    switch (c) {
-    case 'l': q->list = 1; return -1;
-    case 'J': q->json = 1; return -1;
-    case 'c': q->o.scale = optarg; return -1;
-    case 'y': q->o.only = optarg; return -1;
-    case 'e': q->o.experiments = optarg; return -1;
-    case 'r': q->o.results = optarg; return -1;
-    case 'o': q->o.folder = optarg; return -1;
-    case 'S': q->o.store = optarg; return -1;
-    case 'm': return read_minutes(&q->minutes);
-    case 'j': return read_number("--jobs", &q->o.jobs);
-    default: return read_number("--threads", &q->o.threads);
-    }
-}
-
 static int check_options(const struct request *q, int argc, char **argv)
 {
-    if (optind + 1 < argc)
+    if (argc > 1)
         return lg_cli_wrong("reproduce", "one experiment at a time, or all; \"%s\" is too much",
-                            argv[optind + 1]);
+                            argv[1]);
     if (!q->list && !q->what)
         return lg_cli_wrong("reproduce", "which experiment? Give a name, all, or --list");
     if (q->what && (*q->what == '/' || *q->what == '.' || strstr(q->what, ".yaml")))
@@ -311,40 +274,38 @@ static int check_options(const struct request *q, int argc, char **argv)
                             q->o.scale);
     if (q->o.only && (!q->what || strcmp(q->what, "all") == 0))
         return lg_cli_wrong("reproduce", "--only needs the name of the run's experiment");
-    return -1;
+    return 0;
 }
 
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {{"list", no_argument, NULL, 'l'},
-                                          {"json", no_argument, NULL, 'J'},
-                                          {"scale", required_argument, NULL, 'c'},
-                                          {"only", required_argument, NULL, 'y'},
-                                          {"experiments", required_argument, NULL, 'e'},
-                                          {"results", required_argument, NULL, 'r'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"store", required_argument, NULL, 'S'},
-                                          {"minutes", required_argument, NULL, 'm'},
-                                          {"jobs", required_argument, NULL, 'j'},
-                                          {"threads", required_argument, NULL, 'n'},
-                                          {0}};
-    int code = -1;
-    opterr = 0;
-    optind = 1;
-    for (int c; code < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("reproduce", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        code = read_option(q, c);
-    }
-    q->what = optind < argc ? argv[optind] : NULL;
-    if (code < 0) code = check_options(q, argc, argv);
-    if (code >= 0) return code;
+    lg_reproduce_options *o = &q->o;
+    double minutes = 0;
+    const struct lg_cli_option rows[] = {
+        {"list", .flag = &q->list},
+        {"scale", .text = &o->scale},
+        {"only", .text = &o->only},
+        {"minutes", .real = &minutes, .least = LG_CLI_ABOVE_0, .most = 1e6,
+         .take = "a number above 0"},
+        {"experiments", .text = &o->experiments},
+        {"results", .text = &o->results},
+        {"out", .text = &o->folder},
+        {"store", .text = &o->store},
+        {"jobs", .whole = &o->jobs, .least = 1, .most = 1024},
+        {"threads", .whole = &o->threads, .least = 1, .most = 1024},
+        {"json", .flag = &q->json},
+        {0},
+    };
+    int code = lg_cli_options("reproduce", rows, &argc, &argv);
+    if (code) return code;
+    q->what = argc ? argv[0] : NULL;
+    if ((code = check_options(q, argc, argv))) return code;
+    if (minutes > 0) q->until = lg_cli_now() + 60 * minutes;
     snprintf(q->out, sizeof q->out, "runs/reproduce/%s", q->o.scale);
     if (!q->o.folder) q->o.folder = q->out;
     snprintf(q->store, sizeof q->store, "%.1100s/lengthen.db", q->o.folder);
     if (!q->o.store) q->o.store = q->store;
-    return -1;
+    return 0;
 }
 
 int lg_cmd_reproduce(int argc, char **argv)
@@ -361,8 +322,8 @@ int lg_cmd_reproduce(int argc, char **argv)
                                   .context = q};
     int code = read_options(q, argc, argv);
     int all = q->what && strcmp(q->what, "all") == 0;
-    if (code < 0 && !all) q->o.name = q->what;
-    if (code < 0) code = q->list ? list(q) : all ? reproduce_all(q) : reproduce(q, q->what);
+    if (!code && !all) q->o.name = q->what;
+    if (!code) code = q->list ? list(q) : all ? reproduce_all(q) : reproduce(q, q->what);
     for (int i = 0; i < q->count && q->names; i++) free(q->names[i]);
     free(q->names);
     lg_cli_table_clear(&q->table);

@@ -1,6 +1,5 @@
 /* runs.c: `lengthen runs`: the runs in the store: listed and deleted here, shown in runs_show.c,
  * compared in runs_compare.c. */
-#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/runs.h"
 #include "cli/show.h"
 #include "cli/table.h"
@@ -457,9 +457,8 @@ static int delete_runs(struct lg_cli_asked *a)
 
 /* ---- The command ------------------------------------------------------------------------ */
 
-enum { LIST = 1, SHOW = 2, COMPARE = 4, DELETE = 8 };
-static const char *const verbs[] = {"list", "show", "compare", "delete"};
-enum { VERBS = sizeof verbs / sizeof *verbs };
+enum { LIST, SHOW, COMPARE, DELETE, VERBS };
+static const char *const verbs[VERBS] = {"list", "show", "compare", "delete"};
 
 static int wrong_verb(const char *word)
 {
@@ -469,26 +468,28 @@ static int wrong_verb(const char *word)
     return lg_cli_wrong("runs", "there is no `runs %s`; take list, show, compare or delete", word);
 }
 
-static int wrong_state(const char *word)
+static int read_state(void *to, const char *word)
 {
     static const char *const states[] = {"training", "stopped", "done", "failed"};
     for (int i = 0; i < 4; i++)
-        if (strcmp(word, states[i]) == 0) return 0;
+        if (strcmp(word, states[i]) == 0) {
+            *(const char **)to = word;
+            return 0;
+        }
     const char *near = lg_cli_nearest(word, states, 4);
     if (near) return lg_cli_wrong("runs", "--state is \"%s\"; did you mean \"%s\"?", word, near);
-    return lg_cli_wrong("runs", "--state is \"%s\"; take training, stopped, done or failed", word);
+    return -1;
 }
 
-/* -1: go on; else an exit code. *verb is one of LIST, .. */
+/* *verb is one of LIST, .. */
 static int read_words(int argc, char **argv, struct lg_cli_asked *a, int *verb)
 {
-    const char *word = optind < argc ? argv[optind++] : "list";
-    int v = 0;
-    while (v < VERBS && strcmp(word, verbs[v]) != 0) v++;
-    if (v == VERBS) return wrong_verb(word);
-    *verb = 1 << v;
-    a->names = (const char *const *)argv + optind;
-    a->name_count = argc - optind;
+    const char *word = argc ? argv[0] : "list";
+    *verb = LIST;
+    while (*verb < VERBS && strcmp(word, verbs[*verb]) != 0) ++*verb;
+    if (*verb == VERBS) return wrong_verb(word);
+    a->names = (const char *const *)argv + 1;
+    a->name_count = argc ? argc - 1 : 0;
     if (*verb == LIST && a->name_count)
         return lg_cli_wrong("runs", "`runs list` takes no \"%s\"; did you mean `runs show %s`?",
                             a->names[0], a->names[0]);
@@ -498,78 +499,57 @@ static int read_words(int argc, char **argv, struct lg_cli_asked *a, int *verb)
         return lg_cli_wrong("runs", "which runs? `runs compare` takes two or more");
     if (*verb != LIST && !a->name_count)
         return lg_cli_wrong("runs", "which run? `lengthen runs` lists them");
-    return -1;
+    return 0;
 }
 
-static int wrong_option(const char *name, int goes_with)
+/* Options that go with one verb alone, and with each other. */
+static int check_options(const struct lg_cli_asked *a, int verb)
 {
-    int v = 0;
-    while (1 << v != goes_with) v++;
-    return lg_cli_wrong("runs", "--%s goes with `runs %s` alone", name, verbs[v]);
+    const struct {
+        const char *name;
+        int used, verb;
+    } rows[] = {{"task", a->task != NULL, LIST}, {"state", a->state != NULL, LIST},
+                {"last", a->last, LIST},         {"steps", a->steps, SHOW},
+                {"csv", a->csv, SHOW},           {"yes", a->yes, DELETE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].used && rows[i].verb != verb)
+            return lg_cli_wrong("runs", "--%s goes with `runs %s` alone", rows[i].name,
+                                verbs[rows[i].verb]);
+    if (a->csv && !a->steps) return lg_cli_wrong("runs", "--csv goes with --steps; add it");
+    if (a->csv && a->json) return lg_cli_wrong("runs", "take --json or --csv, not both");
+    return 0;
 }
 
 static int read_options(int argc, char **argv, struct lg_cli_asked *a, int *verb)
 {
-    enum { TASK = 1, STATE, LAST, STEPS, CSV, YES, STORE, JSON };
-    static const struct option known[] = {{"task", required_argument, NULL, TASK},
-                                          {"state", required_argument, NULL, STATE},
-                                          {"last", required_argument, NULL, LAST},
-                                          {"steps", no_argument, NULL, STEPS},
-                                          {"csv", no_argument, NULL, CSV},
-                                          {"yes", no_argument, NULL, YES},
-                                          {"store", required_argument, NULL, STORE},
-                                          {"json", no_argument, NULL, JSON},
-                                          {0}};
-    static const int goes_with[JSON + 1] = {
-        [TASK] = LIST, [STATE] = LIST, [LAST] = LIST, [STEPS] = SHOW, [CSV] = SHOW, [YES] = DELETE};
-    int used[JSON + 1] = {0};
-    long last;
-    char *end;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1; used[c] = 1) switch (c) {
-        case TASK: a->task = optarg; break;
-        case STATE:
-            if (wrong_state((a->state = optarg))) return LG_EXIT_USE;
-            break;
-        case LAST:
-            last = strtol(optarg, &end, 10);
-            if (end == optarg || *end || last < 1 || last > INT_MAX)
-                return lg_cli_wrong("runs", "--last is \"%s\"; take a number of 1 or more", optarg);
-            a->last = (int)last;
-            break;
-        case STEPS: a->steps = 1; break;
-        case CSV: a->csv = 1; break;
-        case YES: a->yes = 1; break;
-        case STORE: a->file = optarg; break;
-        case JSON: a->json = 1; break;
-        default:
-            return lg_cli_wrong("runs", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        }
-    int code = read_words(argc, argv, a, verb);
-    for (int i = 0; i < JSON && code < 0; i++)
-        if (used[known[i].val] && goes_with[known[i].val] && goes_with[known[i].val] != *verb)
-            return wrong_option(known[i].name, goes_with[known[i].val]);
-    if (code < 0 && a->csv && !a->steps)
-        return lg_cli_wrong("runs", "--csv goes with --steps; add it");
-    if (code < 0 && a->csv && a->json)
-        return lg_cli_wrong("runs", "take --csv or --json, not both");
-    return code;
+    const struct lg_cli_option rows[] = {
+        {"task", .text = &a->task},
+        {"state", .read = read_state, .to = &a->state, .take = "training, stopped, done or failed"},
+        {"last", .whole = &a->last, .least = 1, .most = INT_MAX},
+        {"steps", .flag = &a->steps},
+        {"csv", .flag = &a->csv},
+        {"yes", .flag = &a->yes},
+        {"store", .text = &a->file},
+        {"json", .flag = &a->json},
+        {0},
+    };
+    int code = lg_cli_options("runs", rows, &argc, &argv);
+    if (!code) code = read_words(argc, argv, a, verb);
+    return code ? code : check_options(a, *verb);
 }
 
 int lg_cmd_runs(int argc, char **argv)
 {
     struct lg_cli_asked a = {0};
-    int verb = LIST, code = read_options(argc, argv, &a, &verb);
-    if (code >= 0) return code;
+    int verb, code = read_options(argc, argv, &a, &verb);
+    if (code) return code;
     a.file = lg_cli_store(a.file);
     a.store = lg_store_open(a.file, 0, &a.err);
-    if (a.store)
-        code = verb == SHOW      ? lg_cli_runs_show(&a)
-               : verb == COMPARE ? lg_cli_runs_compare(&a)
-               : verb == DELETE  ? delete_runs(&a)
-                                 : list_runs(&a);
+    code = !a.store          ? -1
+           : verb == SHOW    ? lg_cli_runs_show(&a)
+           : verb == COMPARE ? lg_cli_runs_compare(&a)
+           : verb == DELETE  ? delete_runs(&a)
+                             : list_runs(&a);
     lg_store_close(a.store);
     if (code >= 0) return code;
     fprintf(stderr, "lengthen runs: %s\n", a.err.text);

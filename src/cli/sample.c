@@ -1,13 +1,13 @@
 /* sample.c: `lengthen sample`, examples of a task with their IDs: for the eye, or as JSON lines
  * that jsonl: reads. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 #include "lengthen.h"
 
@@ -54,137 +54,72 @@ struct options {
     const char *task, *sources;
     const char **settings; /* [argc] */
     int setting_count, json;
-    int has_length;
-    uint64_t count;
+    int length[2], sparsity[2]; /* from, to; 0 if not given */
+    int64_t count;
 };
 
 /* ---- Reading the options ---------------------------------------------------------------- */
 
-static int natural(const char *text, uint64_t *to)
+/* "5" or "1..20". */
+static int read_range(void *to, const char *text)
 {
+    int *range = to;
     char *end;
-    errno = 0;
-    *to = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && !errno;
-}
-
-/* 0, or what lg_cli_wrong returns. */
-static int read_int(const char *option, const char *text, int least, int *to)
-{
-    uint64_t value;
-    if (!natural(text, &value) || value > INT_MAX - 1 || value < (uint64_t)least)
-        return lg_cli_wrong("sample", "--%s is \"%s\"; take a whole number of %d or more", option,
-                            text, least);
-    *to = (int)value;
+    long low = strtol(text, &end, 10), high = low;
+    if (end != text && strncmp(end, "..", 2) == 0) high = strtol(text = end + 2, &end, 10);
+    if (end == text || *end || low < 1 || low > high || high >= INT_MAX) return -1;
+    range[0] = (int)low;
+    range[1] = (int)high;
     return 0;
 }
 
-static int read_range(const char *option, const char *text, int *lo, int *hi)
+/* All 64 bits of it are used. */
+static int read_seed(void *to, const char *text)
 {
-    const char *dots = strstr(text, "..");
-    char low[24];
-    uint64_t a, b;
-    size_t n = dots ? (size_t)(dots - text) : strlen(text);
-    if (n < sizeof low) {
-        memcpy(low, text, n);
-        low[n] = 0;
-        if (natural(low, &a) && natural(dots ? dots + 2 : low, &b) && a <= b && b < INT_MAX &&
-            a > 0) {
-            *lo = (int)a;
-            *hi = (int)b;
-            return 0;
-        }
-    }
-    return lg_cli_wrong("sample",
-                        "--%s is \"%s\"; take a number of 1 or more, or a range as in 1..20",
-                        option, text);
+    char *end;
+    errno = 0;
+    *(uint64_t *)to = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno ? 0 : -1;
 }
 
-enum {
-    LENGTH = 1,
-    SPARSITY,
-    COUNT,
-    SEED,
-    SET,
-    IDS,
-    LEVELS,
-    MAX_ID,
-    TARGET,
-    CHUNKS,
-    CUT_ANYWHERE,
-    RANDOM_START,
-    REACH,
-    SOURCE,
-    TRAIN,
-    JSON
-};
-
-static int read_option(int option, struct options *o, struct lg_cli_sampler *s)
+/* As in a config, or without its map's name. */
+static int read_setting(void *to, const char *text)
 {
-    switch (option) {
-    case LENGTH:
-        o->has_length = 1;
-        return read_range("length", optarg, &s->draw.length_lo, &s->draw.length_hi);
-    case SPARSITY:
-        return read_range("sparsity", optarg, &s->draw.sparsity_lo, &s->draw.sparsity_hi);
-    case COUNT:
-        if (natural(optarg, &o->count) && o->count) return 0;
-        return lg_cli_wrong("sample", "--count is \"%s\"; take 1 or more", optarg);
-    case SEED:
-        if (natural(optarg, &s->draw.seed)) return 0;
-        return lg_cli_wrong("sample", "--seed is \"%s\"; take a whole number", optarg);
-    case SET: /* as in a config, or without its map's name */
-        o->settings[o->setting_count++] = optarg + (strncmp(optarg, "task.", 5) == 0 ? 5 : 0);
-        return 0;
-    case IDS: s->scheme.ids = optarg; return 0;
-    case LEVELS: return read_int("levels", optarg, 1, &s->scheme.levels);
-    case MAX_ID: return read_int("max-id", optarg, 1, &s->scheme.max_id);
-    case TARGET: return read_int("target", optarg, 1, &s->scheme.target);
-    case CHUNKS: return read_int("chunks", optarg, 2, &s->scheme.chunks);
-    case CUT_ANYWHERE: s->scheme.cut_anywhere = 1; return 0;
-    case RANDOM_START: s->scheme.random_start = 1; return 0;
-    case REACH: return read_int("reach", optarg, 1, &s->scheme.reach);
-    case SOURCE: o->sources = optarg; return 0;
-    case TRAIN: s->train = 1; return 0;
-    default: o->json = 1; return 0;
-    }
+    struct options *o = to;
+    o->settings[o->setting_count++] = text + (strncmp(text, "task.", 5) == 0 ? 5 : 0);
+    return 0;
 }
 
 static int read_options(int argc, char **argv, struct options *o, struct lg_cli_sampler *s)
 {
-    static const struct option known[] = {
-        {"length", required_argument, NULL, LENGTH},
-        {"sparsity", required_argument, NULL, SPARSITY},
-        {"count", required_argument, NULL, COUNT},
-        {"seed", required_argument, NULL, SEED},
-        {"set", required_argument, NULL, SET},
-        {"ids", required_argument, NULL, IDS},
-        {"levels", required_argument, NULL, LEVELS},
-        {"max-id", required_argument, NULL, MAX_ID},
-        {"target", required_argument, NULL, TARGET},
-        {"chunks", required_argument, NULL, CHUNKS},
-        {"cut-anywhere", no_argument, NULL, CUT_ANYWHERE},
-        {"random-start", no_argument, NULL, RANDOM_START},
-        {"reach", required_argument, NULL, REACH},
-        {"source", required_argument, NULL, SOURCE},
-        {"train", no_argument, NULL, TRAIN},
-        {"json", no_argument, NULL, JSON},
-        {NULL, 0, NULL, 0},
+    const char *range = "a number of 1 or more, or a range as in 1..20";
+    lg_scheme *scheme = &s->scheme;
+    const struct lg_cli_option rows[] = {
+        {"length", .read = read_range, .to = o->length, .take = range},
+        {"sparsity", .read = read_range, .to = o->sparsity, .take = range},
+        {"set", .read = read_setting, .to = o},
+        {"count", .large = &o->count, .least = 1},
+        {"seed", .read = read_seed, .to = &s->draw.seed, .take = "a whole number"},
+        {"ids", .text = &scheme->ids},
+        {"levels", .whole = &scheme->levels, .least = 1},
+        {"train", .flag = &s->train},
+        {"max-id", .whole = &scheme->max_id, .least = 1},
+        {"target", .whole = &scheme->target, .least = 1},
+        {"chunks", .whole = &scheme->chunks, .least = 2},
+        {"cut-anywhere", .flag = &scheme->cut_anywhere},
+        {"random-start", .flag = &scheme->random_start},
+        {"source", .text = &o->sources},
+        {"reach", .whole = &scheme->reach, .least = 1},
+        {"json", .flag = &o->json},
+        {0},
     };
-    opterr = 0;
-    optind = 1;
-    for (int c, code; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("sample", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        if ((code = read_option(c, o, s))) return code;
-    }
-    if (optind == argc) return lg_cli_wrong("sample", "which task? `lengthen tasks` lists them");
-    o->task = argv[optind++];
-    if (optind < argc)
-        return lg_cli_wrong("sample", "it takes one task, but got \"%s\" and \"%s\"", o->task,
-                            argv[optind]);
-    return 0;
+    int code = lg_cli_options("sample", rows, &argc, &argv);
+    s->draw.length_lo = o->length[0];
+    s->draw.length_hi = o->length[1];
+    s->draw.sparsity_lo = o->sparsity[0];
+    s->draw.sparsity_hi = o->sparsity[1];
+    if (code) return code;
+    return lg_cli_argument("sample", "task", "`lengthen tasks` lists them", argc, argv, &o->task);
 }
 
 /* ---- Getting ready ---------------------------------------------------------------------- */
@@ -292,7 +227,7 @@ static int get_ready(struct options *o, struct lg_cli_sampler *s)
     s->task = lg_task_new(o->task, o->settings, o->setting_count, &err);
     if (!s->task) return report(&err, err.code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED);
     if (!s->scheme.ids) s->scheme.ids = lg_cli_own_ids(s->task);
-    if (!o->has_length) lg_cli_short_length(s->task, &s->draw.length_lo, &s->draw.length_hi);
+    if (!o->length[0]) lg_cli_short_length(s->task, &s->draw.length_lo, &s->draw.length_hi);
     code = lg_cli_sampler_ready(s, &err);
     if (!code && o->sources) {
         if ((code = read_sources(o->sources, s->config.levels, &s->scheme))) return code;
@@ -420,7 +355,7 @@ static int print_all(struct options *o, struct lg_cli_sampler *s)
         snprintf(err.text, sizeof err.text, "no memory for the vocabulary");
         return report(&err, LG_EXIT_FAILED);
     }
-    for (uint64_t i = 1;; i++) {
+    for (int64_t i = 1;; i++) {
         if (w)
             put_example(w, s);
         else

@@ -1,12 +1,12 @@
 /* sweep.c: `lengthen sweep`: many runs over a config, and one table of them all. Ctrl-C once saves
  * a checkpoint of each run and stops; twice stops at once. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/sweep_cells.h"
 #include "cli/sweep_losses.h"
@@ -74,73 +74,35 @@ static void own_folder(struct request *q)
     q->o.folder = q->folder;
 }
 
-static int read_number(const char *option, int *number)
-{
-    char *end;
-    long n = strtol(optarg, &end, 10);
-    *number = (int)n;
-    if (end != optarg && !*end && n >= 1 && n <= 1024) return -1;
-    return lg_cli_wrong("sweep", "%s is \"%s\"; take a number from 1 to 1024", option, optarg);
-}
-
-/* -1: go on; else an exit code. */
-static int read_option(struct request *q, int c)
-{
-    switch (c) {
-    case 'j': return read_number("--jobs", &q->o.jobs);
-    case 'n': return read_number("--threads", &q->o.threads);
-    case 'o': q->o.folder = optarg; return -1;
-    case 'c': q->o.scale = optarg; return -1;
-    case 'S': q->o.store = optarg; return -1;
-    case 't': q->table = 1; return -1;
-    case 'p': q->plot = optarg; return -1;
-    case 'J':
-    case 'C':
-        if (q->cells.form != LG_CLI_TABLE)
-            return lg_cli_wrong("sweep", "one form at a time: --json or --csv");
-        q->cells.form = c == 'J' ? LG_CLI_JSON : LG_CLI_CSV;
-        return -1;
-    default: break;
-    }
-    if (q->o.set_count == MOST_SETS)
-        return lg_cli_wrong("sweep", "over %d --set; write them into the file", MOST_SETS);
-    q->sets[q->o.set_count++] = optarg;
-    return -1;
-}
-
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {{"jobs", required_argument, NULL, 'j'},
-                                          {"set", required_argument, NULL, 's'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"store", required_argument, NULL, 'S'},
-                                          {"table", no_argument, NULL, 't'},
-                                          {"threads", required_argument, NULL, 'n'},
-                                          {"json", no_argument, NULL, 'J'},
-                                          {"plot", required_argument, NULL, 'p'},
-                                          {"csv", no_argument, NULL, 'C'},
-                                          {"scale", required_argument, NULL, 'c'},
-                                          {0}};
-    int code = -1;
-    opterr = 0;
-    optind = 1;
-    for (int c; code < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("sweep", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        code = read_option(q, c);
-    }
-    if (code >= 0) return code;
-    if (optind == argc) return lg_cli_wrong("sweep", "which sweep? Give a YAML file");
-    if (optind + 1 < argc)
-        return lg_cli_wrong("sweep", "one sweep at a time; \"%s\" is too much", argv[optind + 1]);
-    if (q->table && (q->o.jobs || q->o.threads))
+    lg_sweep_options *o = &q->o;
+    int json = 0, csv = 0;
+    const struct lg_cli_option rows[] = {
+        {"jobs", .whole = &o->jobs, .least = 1, .most = 1024},
+        {"set", .texts = q->sets, .count = &o->set_count, .room = MOST_SETS,
+         .take = "write them into the file"},
+        {"scale", .text = &o->scale},
+        {"out", .text = &o->folder},
+        {"store", .text = &o->store},
+        {"threads", .whole = &o->threads, .least = 1, .most = 1024},
+        {"table", .flag = &q->table},
+        {"plot", .text = &q->plot},
+        {"json", .flag = &json},
+        {"csv", .flag = &csv},
+        {0},
+    };
+    int code = lg_cli_options("sweep", rows, &argc, &argv);
+    if (!code) code = lg_cli_argument("sweep", "sweep", "Give a YAML file", argc, argv, &o->file);
+    if (code) return code;
+    if (json && csv) return lg_cli_wrong("sweep", "take --json or --csv, not both");
+    if (q->table && (o->jobs || o->threads))
         return lg_cli_wrong("sweep", "--table trains nothing; leave --jobs and --threads out");
-    q->o.file = argv[optind];
-    q->o.sets = q->sets;
-    q->o.store = lg_cli_store(q->o.store);
-    if (!q->o.folder) own_folder(q);
-    return -1;
+    q->cells.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
+    o->sets = q->sets;
+    o->store = lg_cli_store(o->store);
+    if (!o->folder) own_folder(q);
+    return 0;
 }
 
 static int failed_call(int code, const lg_error *err)
@@ -213,7 +175,7 @@ int lg_cmd_sweep(int argc, char **argv)
     struct request *q = calloc(1, sizeof *q);
     if (!q) return LG_EXIT_FAILED;
     int code = read_options(q, argc, argv);
-    if (code < 0) code = sweep(q);
+    if (!code) code = sweep(q);
     lg_cli_progress_clear(&q->progress);
     lg_cli_sweep_clear(&q->cells);
     lg_cli_sweep_losses_clear(&q->losses);

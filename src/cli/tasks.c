@@ -1,10 +1,10 @@
 /* tasks.c: `lengthen tasks`: what there is to train on, each task's definition and settings; also
  * as JSON, and as the page docs/TASKS.md. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 #include "lengthen.h"
 
@@ -314,23 +314,14 @@ static int print_json(const char *name, lg_error *err)
 
 int lg_cmd_tasks(int argc, char **argv)
 {
-    enum { JSON = 1, MARKDOWN };
-    static const struct option known[] = {{"json", no_argument, NULL, JSON},
-                                          {"markdown", no_argument, NULL, MARKDOWN},
-                                          {NULL, 0, NULL, 0}};
-    int json = 0, markdown = 0, code = 0;
+    const char *name;
+    int json = 0, markdown = 0;
     lg_error err = {0};
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?') return lg_cli_wrong("tasks", "\"%s\" is not an option", argv[optind - 1]);
-        json |= c == JSON;
-        markdown |= c == MARKDOWN;
-    }
-    const char *name = optind < argc ? argv[optind] : NULL;
-    if (optind + 1 < argc)
-        return lg_cli_wrong("tasks", "it takes one task, but got \"%s\" and \"%s\"", name,
-                            argv[optind + 1]);
+    const struct lg_cli_option rows[] = {
+        {"json", .flag = &json}, {"markdown", .flag = &markdown}, {0}};
+    int code = lg_cli_options("tasks", rows, &argc, &argv);
+    if (!code) code = lg_cli_argument("tasks", "task", NULL, argc, argv, &name);
+    if (code) return code;
     if (json && markdown) return lg_cli_wrong("tasks", "take --json or --markdown, not both");
     if (markdown && name)
         return lg_cli_wrong("tasks", "--markdown is the page of all tasks; leave \"%s\" out", name);

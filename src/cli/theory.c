@@ -2,13 +2,13 @@
  * short texts and measured on long ones, over lists, and its assumptions checked. */
 #include "cli/theory.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 
 const char lg_cmd_theory_help[] =
@@ -68,172 +68,26 @@ const char lg_cmd_theory_help[] =
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
-/* A number of the list, a word that stands for one, or -2. */
-static int read_value(const char *text, size_t n, const char *const *words, const int *values,
-                      int least, int *value)
+static int read_train(void *to, const char *text)
 {
-    char *end;
-    for (int i = 0; words[i]; i++)
-        if (strlen(words[i]) == n && strncmp(words[i], text, n) == 0) {
-            *value = values[i];
-            return 1;
-        }
-    long number = strtol(text, &end, 10);
-    *value = (int)number;
-    return end == text + n && n > 0 && number >= least && number <= 1 << 24;
+    int *train = to, end = 0, n = sscanf(text, "%d..%d%n", &train[0], &train[1], &end);
+    return n == 2 && !text[end] && train[0] >= 1 && train[0] <= train[1] ? 0 : -1;
 }
 
-/* How many, or -1. */
-static int read_list(const char *text, const char *const *words, const int *values, int least,
-                     int list[LG_CLI_THEORY_MOST])
+static int read_coverage(void *to, const char *text)
 {
-    for (int count = 0; count < LG_CLI_THEORY_MOST;) {
-        size_t n = strcspn(text, ",");
-        if (!read_value(text, n, words, values, least, &list[count++])) return -1;
-        if (!text[n]) return count;
-        text += n + 1;
-    }
-    return -1;
-}
-
-static int wrong(const char *option, const char *what)
-{
-    return lg_cli_wrong("theory", "%s is \"%s\"; take %s", option, optarg, what);
-}
-
-static int read_number(const char *option, int least, int most, int *value)
-{
-    char *end, range[80];
-    long n = strtol(optarg, &end, 10);
-    *value = (int)n;
-    if (end != optarg && !*end && n >= least && n <= most) return -1;
-    snprintf(range, sizeof range, "a whole number from %d to %d", least, most);
-    return wrong(option, range);
-}
-
-static int read_real(const char *option, double most, double *value)
-{
-    char *end, range[80];
-    *value = strtod(optarg, &end);
-    if (end != optarg && !*end && *value > 0 && *value <= most) return -1;
-    snprintf(range, sizeof range, "a number above 0 and up to %g", most);
-    return wrong(option, range);
-}
-
-static int read_coverage(struct lg_cli_theory *q)
-{
-    const char *text = optarg;
+    struct lg_cli_theory *q = to;
     for (int n = 0; n < LG_CLI_THEORY_MOST;) {
         char *end;
         q->coverage[n] = strtod(text, &end);
         if (end == text || !(q->coverage[n] > 0 && q->coverage[n] <= 1)) break;
         q->lists.coverage_count = ++n;
-        if (!*end) return -1;
+        if (!*end) return 0;
         if (*end != ',') break;
         text = end + 1;
     }
-    return wrong("--coverage", "shares above 0 and up to 1, as in 1,0.6");
+    return -1;
 }
-
-/* -1: go on; else an exit code. */
-static int read_lists(struct lg_cli_theory *q, int c)
-{
-    static const char *const none[] = {NULL}, *const yes[] = {"no", "yes", NULL};
-    static const char *const spans[] = {"none", "own", NULL};
-    static const int zero_one[] = {0, 1}, span_values[] = {0, LG_THEORY_OWN};
-    int n, end = 0;
-    switch (c) {
-    case 'T':
-        n = sscanf(optarg, "%d..%d%n", &q->o.train[0], &q->o.train[1], &end);
-        if (n == 2 && !optarg[end] && q->o.train[0] >= 1 && q->o.train[0] <= q->o.train[1])
-            return -1;
-        return wrong("--train-lengths", "two numbers, the shorter first, as in 10..50");
-    case 'L':
-        q->o.length_count = read_list(optarg, none, NULL, 1, q->lengths);
-        return q->o.length_count > 0 ? -1 : wrong("--test-lengths", "numbers, as in 50,500,5000");
-    case 'k':
-        q->lists.k_count = read_list(optarg, none, NULL, 1, q->k);
-        return q->lists.k_count > 0 ? -1 : wrong("--k", "numbers, as in 1,2,3");
-    case 'l':
-        q->lists.local_count = read_list(optarg, spans, span_values, 1, q->local);
-        return q->lists.local_count > 0 ? -1
-                                        : wrong("--local", "numbers, own or none, as in 8,none");
-    case 'C':
-        q->lists.coupled_count = read_list(optarg, yes, zero_one, 2, q->coupled);
-        return q->lists.coupled_count > 0 ? -1 : wrong("--coupled", "yes, no, or both: no,yes");
-    default: return read_coverage(q);
-    }
-}
-
-static int read_class(struct lg_cli_theory *q, int c)
-{
-    lg_theory_class *a = &q->o.c;
-    switch (c) {
-    case 's':
-        a->words = strcmp(optarg, "words") == 0;
-        return a->words || strcmp(optarg, "tuples") == 0 ? -1
-                                                         : wrong("--scores", "tuples or words");
-    case 'g':
-        a->sign = strcmp(optarg, "sign") == 0;
-        return a->sign || strcmp(optarg, "table") == 0 ? -1 : wrong("--g", "table or sign");
-    case 'p': a->patterns = 1; return -1;
-    case 'w': a->window = 1; return -1;
-    case 'u': a->unordered = 1; return -1;
-    default: return read_number("--offsets", 1, 1 << 20, &a->offsets);
-    }
-}
-
-static int read_option(struct lg_cli_theory *q, int c)
-{
-    int number;
-    switch (c) {
-    case 'S':
-        if ((number = read_number("--seed", 1, 1 << 30, &(int){0})) < 0) q->o.seed = atoi(optarg);
-        return number;
-    case 'N': return read_number("--seeds", 1, 1000, &q->o.seeds);
-    case 'm': return read_number("--steps", 1, 10000000, &q->o.steps);
-    case 'b': return read_number("--batch", 1, 1 << 20, &q->o.batch);
-    case 'n': return read_number("--samples", 1, 1 << 24, &q->o.samples);
-    case 't': return read_number("--threads", 1, 1024, &q->o.threads);
-    case 'e': return read_real("--until", 1, &q->o.until);
-    case 'r': return read_real("--rate", 100, &q->o.rate);
-    case 'o': q->out = optarg; return -1;
-    case 'i': q->title = optarg; return -1;
-    case 'j': q->json = 1; return -1;
-    case 'T':
-    case 'L':
-    case 'k':
-    case 'l':
-    case 'C':
-    case 'c': return read_lists(q, c);
-    default: return read_class(q, c);
-    }
-}
-
-static const struct option known[] = {{"train-lengths", required_argument, NULL, 'T'},
-                                      {"test-lengths", required_argument, NULL, 'L'},
-                                      {"k", required_argument, NULL, 'k'},
-                                      {"local", required_argument, NULL, 'l'},
-                                      {"coverage", required_argument, NULL, 'c'},
-                                      {"coupled", required_argument, NULL, 'C'},
-                                      {"scores", required_argument, NULL, 's'},
-                                      {"patterns", no_argument, NULL, 'p'},
-                                      {"offsets", required_argument, NULL, 'O'},
-                                      {"window", no_argument, NULL, 'w'},
-                                      {"g", required_argument, NULL, 'g'},
-                                      {"unordered", no_argument, NULL, 'u'},
-                                      {"seeds", required_argument, NULL, 'N'},
-                                      {"seed", required_argument, NULL, 'S'},
-                                      {"steps", required_argument, NULL, 'm'},
-                                      {"until", required_argument, NULL, 'e'},
-                                      {"batch", required_argument, NULL, 'b'},
-                                      {"rate", required_argument, NULL, 'r'},
-                                      {"samples", required_argument, NULL, 'n'},
-                                      {"out", required_argument, NULL, 'o'},
-                                      {"title", required_argument, NULL, 'i'},
-                                      {"threads", required_argument, NULL, 't'},
-                                      {"json", no_argument, NULL, 'j'},
-                                      {0}};
 
 /* The lists into the options; fit and check take one value of each. */
 static int settle(struct lg_cli_theory *q, const char *what)
@@ -262,23 +116,55 @@ static int settle(struct lg_cli_theory *q, const char *what)
     if (l->coupled_count) q->o.c.coupled = q->coupled[0];
     if (l->coverage_count) q->o.coverage = q->coverage[0];
     q->o.c.local = l->local_count ? q->local[0] : LG_THEORY_OWN;
-    return -1;
+    return 0;
+}
+
+static int read_rows(struct lg_cli_theory *q, int *argc, char ***argv)
+{
+    enum { MOST = LG_CLI_THEORY_MOST, LONGEST = 1 << 24 };
+    lg_theory_options *o = &q->o;
+    lg_theory_lists *l = &q->lists;
+    const struct lg_cli_option rows[] = {
+        {"train-lengths", .read = read_train, .to = o->train,
+         .take = "two numbers, the shorter first, as in 10..50"},
+        {"test-lengths", .list = q->lengths, .count = &o->length_count, .room = MOST, .least = 1,
+         .most = LONGEST, .take = "numbers, as in 50,500,5000"},
+        {"k", .list = q->k, .count = &l->k_count, .room = MOST, .least = 1, .most = LONGEST,
+         .take = "numbers, as in 1,2,3"},
+        {"local", .list = q->local, .count = &l->local_count, .room = MOST, .least = LG_THEORY_OWN,
+         .most = LONGEST, .names = "own or none", .take = "numbers, own or none, as in 8,none"},
+        {"coverage", .read = read_coverage, .to = q,
+         .take = "shares above 0 and up to 1, as in 1,0.6"},
+        {"coupled", .list = q->coupled, .count = &l->coupled_count, .room = MOST, .most = 1,
+         .names = "no or yes", .take = "yes, no, or both: no,yes"},
+        {"scores", .word = &o->c.words, .names = "tuples or words"},
+        {"patterns", .flag = &o->c.patterns},
+        {"offsets", .whole = &o->c.offsets, .least = 1, .most = 1 << 20},
+        {"window", .flag = &o->c.window},
+        {"g", .word = &o->c.sign, .names = "table or sign"},
+        {"unordered", .flag = &o->c.unordered},
+        {"seeds", .whole = &o->seeds, .least = 1, .most = 1000},
+        {"seed", .large = &o->seed, .least = 1, .most = 1 << 30},
+        {"steps", .whole = &o->steps, .least = 1, .most = 10000000},
+        {"until", .real = &o->until, .least = LG_CLI_ABOVE_0, .most = 1},
+        {"batch", .whole = &o->batch, .least = 1, .most = 1 << 20},
+        {"rate", .real = &o->rate, .least = LG_CLI_ABOVE_0, .most = 100},
+        {"samples", .whole = &o->samples, .least = 1, .most = LONGEST},
+        {"out", .text = &q->out},
+        {"title", .text = &q->title},
+        {"threads", .whole = &o->threads, .least = 1, .most = 1024},
+        {"json", .flag = &q->json},
+        {0},
+    };
+    return lg_cli_options("theory", rows, argc, argv);
 }
 
 static int read_options(struct lg_cli_theory *q, int argc, char **argv, const char **what)
 {
     static const char *const kinds[] = {"fit", "sweep", "check", "bridge"};
-    int code = -1, kind = 0;
-    opterr = 0;
-    optind = 1;
-    for (int c; code < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (c == '?')
-            return lg_cli_wrong("theory", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        code = read_option(q, c);
-    }
-    if (code >= 0) return code;
-    *what = optind < argc ? argv[optind] : "";
+    int kind = 0, code = read_rows(q, &argc, &argv);
+    if (code) return code;
+    *what = argc ? argv[0] : "";
     while (kind < 3 && strcmp(*what, kinds[kind]) != 0) kind++;
     if (kind == 3) {
         const char *near = lg_cli_nearest(*what, kinds, 4);
@@ -286,11 +172,9 @@ static int read_options(struct lg_cli_theory *q, int argc, char **argv, const ch
                             *what, near ? "; did you mean \"" : "", near ? near : "",
                             near ? "\"?" : "");
     }
-    if (optind + 1 >= argc) return lg_cli_wrong("theory", "which ensemble? Give its YAML file");
-    if (optind + 2 < argc)
-        return lg_cli_wrong("theory", "one ensemble at a time; \"%s\" is too much",
-                            argv[optind + 2]);
-    q->o.ensemble = argv[optind + 1];
+    code = lg_cli_argument("theory", "ensemble", "Give its YAML file", argc - 1, argv + 1,
+                           &q->o.ensemble);
+    if (code) return code;
     return settle(q, *what);
 }
 
@@ -419,7 +303,7 @@ int lg_cmd_theory(int argc, char **argv)
     q->o = lg_theory_options_default();
     q->command = command_of(argc, argv); /* before getopt sorts the words */
     int code = read_options(q, argc, argv, &what);
-    if (code < 0) code = run(q, what);
+    if (!code) code = run(q, what);
     for (int i = 0; i < q->count; i++) free((char *)(uintptr_t)q->rows[i].variant);
     free(q->rows);
     free(q->command);

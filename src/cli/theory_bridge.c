@@ -1,13 +1,13 @@
 /* theory_bridge.c: `lengthen theory bridge`: the errors of a transformer, from an experiment's rows,
  * beside those of the idealised class on the same ensembles: one figure over k. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 #include "cli/table.h"
 #include "cli/theory.h"
@@ -348,43 +348,23 @@ static int draw(const struct bridge *b)
 
 static int read_options(struct bridge *b, int argc, char **argv)
 {
-    static const struct option known[] = {{"class", required_argument, NULL, 'c'},
-                                          {"length", required_argument, NULL, 'l'},
-                                          {"plot", required_argument, NULL, 'p'},
-                                          {"where", required_argument, NULL, 'w'},
-                                          {"title", required_argument, NULL, 't'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {0}};
-    char *end;
-    long length;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
-        case 'c':
-            if (b->class_count == MOST_CLASSES)
-                return lg_cli_wrong("theory", "over %d --class; take fewer", MOST_CLASSES);
-            b->classes[b->class_count++] = optarg;
-            break;
-        case 'l':
-            length = strtol(optarg, &end, 10);
-            b->length = (int)length;
-            if (end == optarg || *end || length < 1 || length > 1 << 30)
-                return lg_cli_wrong("theory", "--length is \"%s\"; take a number from 1 on",
-                                    optarg);
-            break;
-        case 'p': b->out = optarg; break;
-        case 'w': b->where = optarg; break;
-        case 't': b->title = optarg; break;
-        case 'j': b->json = 1; break;
-        default:
-            return lg_cli_wrong("theory", "\"%s\" is not an option of bridge, or lacks its value",
-                                argv[optind - 1]);
-        }
-    if (optind + 2 != argc)
+    const struct lg_cli_option rows[] = {
+        {"class", .texts = b->classes, .count = &b->class_count, .room = MOST_CLASSES,
+         .take = "take fewer"},
+        {"length", .whole = &b->length, .least = 1, .most = 1 << 30},
+        {"plot", .text = &b->out},
+        {"where", .text = &b->where},
+        {"title", .text = &b->title},
+        {"json", .flag = &b->json},
+        {0},
+    };
+    int code = lg_cli_options("theory bridge", rows, &argc, &argv);
+    if (code) return code;
+    if (argc != 2)
         return lg_cli_wrong("theory", "bridge takes one file, evals.csv of an experiment");
-    b->evals = argv[optind + 1];
+    b->evals = argv[1];
     if (!b->length) return lg_cli_wrong("theory", "--length is missing; as in 300");
-    return -1;
+    return 0;
 }
 
 int lg_cli_theory_bridge(int argc, char **argv)
@@ -393,8 +373,7 @@ int lg_cli_theory_bridge(int argc, char **argv)
                                                      "exact",  "mode",  "seed",   "trained_length"};
     struct bridge b = {0};
     int code = read_options(&b, argc, argv);
-    if (code >= 0) return code;
-    code = 0;
+    if (code) return code;
     for (int i = 0; i < b.class_count && !code; i++) code = add_class(&b, b.classes[i]);
     int class_points = b.count;
     if (!code) code = read_rows(b.evals, wanted, EVAL_COLUMNS, take_learned, &b);

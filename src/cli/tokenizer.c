@@ -1,13 +1,13 @@
 /* tokenizer.c: `lengthen tokenizer`: trains byte-level BPE, encodes, decodes, shows what a tokenizer
  * is, and keeps the tokens of a corpus. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 
 const char lg_cmd_tokenizer_help[] =
@@ -46,7 +46,7 @@ const char lg_cmd_tokenizer_help[] =
 
 struct request {
     const char *out, *field, *text;
-    int32_t vocab;
+    int vocab;
     int json, pieces;
     char **rest; /* what is no option, behind the subcommand */
     int count;
@@ -379,40 +379,21 @@ static int cache(struct request *q, lg_tokenizer *t)
 
 /* ---- The command ------------------------------------------------------------------------------------- */
 
-/* -1: go on; else an exit code. */
 static int read_options(struct request *q, int argc, char **argv)
 {
-    static const struct option known[] = {{"vocab", required_argument, NULL, 'v'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"field", required_argument, NULL, 'f'},
-                                          {"text", required_argument, NULL, 't'},
-                                          {"pieces", no_argument, NULL, 'p'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {0}};
-    char *end;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "o:", known, NULL)) != -1;) switch (c) {
-        case 'v': {
-            long v = strtol(optarg, &end, 10);
-            if (end == optarg || *end || v < 258 || v > 1000000)
-                return lg_cli_wrong("tokenizer",
-                                    "--vocab is \"%s\"; take a number from 258 to 1000000", optarg);
-            q->vocab = (int32_t)v;
-            break;
-        }
-        case 'o': q->out = optarg; break;
-        case 'f': q->field = optarg; break;
-        case 't': q->text = optarg; break;
-        case 'p': q->pieces = 1; break;
-        case 'j': q->json = 1; break;
-        default:
-            return lg_cli_wrong("tokenizer", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        }
-    q->rest = argv + optind;
-    q->count = argc - optind;
-    return -1;
+    const struct lg_cli_option rows[] = {
+        {"vocab", .whole = &q->vocab, .least = 258, .most = 1000000},
+        {"out", .letter = 'o', .text = &q->out},
+        {"field", .text = &q->field},
+        {"text", .text = &q->text},
+        {"pieces", .flag = &q->pieces},
+        {"json", .flag = &q->json},
+        {0},
+    };
+    int code = lg_cli_options("tokenizer", rows, &argc, &argv);
+    q->rest = argv;
+    q->count = argc;
+    return code;
 }
 
 int lg_cmd_tokenizer(int argc, char **argv)
@@ -425,7 +406,7 @@ int lg_cmd_tokenizer(int argc, char **argv)
     struct request q = {.vocab = 4096, .start = lg_cli_now()};
     lg_error err = {0};
     int code = read_options(&q, argc, argv);
-    if (code >= 0) return code;
+    if (code) return code;
     const char *name = q.count ? q.rest[0] : "";
     q.rest++;
     q.count--;

@@ -1,7 +1,6 @@
 /* train.c: `lengthen train`: a config to a run's folder, with progress. Ctrl-C once saves a
  * checkpoint and stops; twice stops at once. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "cli/cells.h"
 #include "cli/losses.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/show.h"
 
 const char lg_cmd_train_help[] =
@@ -191,55 +191,30 @@ static int print_page(char *text)
     return LG_EXIT_DONE;
 }
 
-/* -1: go on; else an exit code. */
-static int read_options(int argc, char **argv, struct training *t)
+/* 0, or an exit code; *page: a page is asked for, not a run. */
+static int read_options(int argc, char **argv, struct training *t, char *(**page)(void))
 {
-    enum { SET = 1, OUT, RESUME, STORE, THREADS, JSON, HELP_CONFIG, MARKDOWN };
-    static const struct option known[] = {{"set", required_argument, NULL, SET},
-                                          {"out", required_argument, NULL, OUT},
-                                          {"resume", no_argument, NULL, RESUME},
-                                          {"store", required_argument, NULL, STORE},
-                                          {"threads", required_argument, NULL, THREADS},
-                                          {"json", no_argument, NULL, JSON},
-                                          {"help-config", no_argument, NULL, HELP_CONFIG},
-                                          {"markdown", no_argument, NULL, MARKDOWN},
-                                          {0}};
-    char *end;
-    long threads;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
-        case SET:
-            if (t->set_count == MOST_SETS)
-                return lg_cli_wrong("train", "over %d --set; write them into the config",
-                                    MOST_SETS);
-            t->sets[t->set_count++] = optarg;
-            break;
-        case OUT: t->folder = optarg; break;
-        case RESUME: t->resume = 1; break;
-        case STORE: t->store = optarg; break;
-        case THREADS:
-            threads = strtol(optarg, &end, 10);
-            t->threads = (int)threads;
-            if (end == optarg || *end || threads < 1 || threads > 1024)
-                return lg_cli_wrong("train", "--threads is \"%s\"; take a number from 1 to 1024",
-                                    optarg);
-            break;
-        case JSON: t->json = 1; break;
-        case HELP_CONFIG: return print_page(lg_config_help());
-        case MARKDOWN: return print_page(lg_config_page());
-        default:
-            return lg_cli_wrong("train", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        }
-    if (optind == argc) return lg_cli_wrong("train", "which config? Give a YAML file");
-    if (optind + 1 < argc)
-        return lg_cli_wrong("train", "one config at a time; \"%s\" is too much", argv[optind + 1]);
-    t->config = argv[optind];
-    if (access(t->config, R_OK) != 0)
-        return lg_cli_wrong("train", "the config %s cannot be read: %s", t->config,
-                            strerror(errno));
-    return -1;
+    int help = 0, markdown = 0;
+    const struct lg_cli_option rows[] = {
+        {"set", .texts = t->sets, .count = &t->set_count, .room = MOST_SETS,
+         .take = "write them into the config"},
+        {"out", .text = &t->folder},
+        {"resume", .flag = &t->resume},
+        {"store", .text = &t->store},
+        {"threads", .whole = &t->threads, .least = 1, .most = 1024},
+        {"json", .flag = &t->json},
+        {"help-config", .flag = &help},
+        {"markdown", .flag = &markdown},
+        {0},
+    };
+    int code = lg_cli_options("train", rows, &argc, &argv);
+    *page = help ? lg_config_help : markdown ? lg_config_page : NULL;
+    if (code || *page) return code;
+    code = lg_cli_argument("train", "config", "Give a YAML file", argc, argv, &t->config);
+    if (!code && access(t->config, R_OK) != 0)
+        code =
+            lg_cli_wrong("train", "the config %s cannot be read: %s", t->config, strerror(errno));
+    return code;
 }
 
 int lg_cmd_train(int argc, char **argv)
@@ -248,8 +223,10 @@ int lg_cmd_train(int argc, char **argv)
     t.losses.form = LG_CLI_JSON;
     char folder[1024];
     lg_error err = {0};
-    int done, code = read_options(argc, argv, &t);
-    if (code >= 0) return code;
+    char *(*page)(void);
+    int done, code = read_options(argc, argv, &t, &page);
+    if (code) return code;
+    if (page) return print_page(page());
     if (!t.folder) {
         own_folder(&t, folder, sizeof folder);
         t.folder = folder;

@@ -3,7 +3,6 @@
  * what to use. What is trained and tested is in try_data.c, the schemes are in try_schemes.c, and
  * what is printed in try_report.c. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/try.h"
 
 const char lg_cmd_try_help[] =
@@ -333,15 +333,9 @@ static int open_folder(struct lg_try *t)
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-static int read_number(const char *text, double least, double most, double *to)
+static int read_setting(void *to, const char *text)
 {
-    char *end;
-    *to = strtod(text, &end);
-    return end != text && !*end && *to >= least && *to <= most;
-}
-
-static int read_setting(struct lg_try *t, const char *text)
-{
+    struct lg_try *t = to;
     if (strncmp(text, "task.", 5) != 0 || !strchr(text, '='))
         return lg_cli_wrong("try",
                             "--set %s: here only the task's settings can be set, as in --set "
@@ -352,61 +346,31 @@ static int read_setting(struct lg_try *t, const char *text)
     return 0;
 }
 
-/* -1: go on; else an exit code. */
 static int read_options(int argc, char **argv, struct lg_try *t)
 {
-    enum { MINUTES = 1, SET, LENGTH, SEED, OUT, PLOT, JSON, CSV };
-    static const struct option known[] = {{"minutes", required_argument, NULL, MINUTES},
-                                          {"set", required_argument, NULL, SET},
-                                          {"length", required_argument, NULL, LENGTH},
-                                          {"seed", required_argument, NULL, SEED},
-                                          {"out", required_argument, NULL, OUT},
-                                          {"plot", required_argument, NULL, PLOT},
-                                          {"json", no_argument, NULL, JSON},
-                                          {"csv", no_argument, NULL, CSV},
-                                          {0}};
-    double number;
-    int code;
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) switch (c) {
-        case MINUTES:
-            if (!read_number(optarg, 0.01, 100000, &t->minutes))
-                return lg_cli_wrong("try", "--minutes is \"%s\"; take 0.01 or more", optarg);
-            break;
-        case SET:
-            if ((code = read_setting(t, optarg))) return code;
-            break;
-        case LENGTH:
-            if (!read_number(optarg, 1, 1 << 20, &number) || number != floor(number))
-                return lg_cli_wrong("try", "--length is \"%s\"; take a whole number of 1 or more",
-                                    optarg);
-            t->length = (int)number;
-            break;
-        case SEED:
-            if (!read_number(optarg, 0, 1e15, &number) || number != floor(number))
-                return lg_cli_wrong("try", "--seed is \"%s\"; take a whole number", optarg);
-            t->seed = (uint64_t)number;
-            break;
-        case OUT: t->out = optarg; break;
-        case PLOT: t->plot = optarg; break;
-        case JSON: t->json = 1; break;
-        case CSV: t->csv = 1; break;
-        default:
-            return lg_cli_wrong("try", "\"%s\" is not an option, or lacks its value",
-                                argv[optind - 1]);
-        }
-    if (optind == argc)
-        return lg_cli_wrong("try", "which task? Give a name of `lengthen tasks`, or a file with "
-                                   "examples of your own (`lengthen tasks jsonl`)");
-    if (optind + 1 < argc)
-        return lg_cli_wrong("try", "one task at a time; \"%s\" is too much", argv[optind + 1]);
+    const struct lg_cli_option rows[] = {
+        {"minutes", .real = &t->minutes, .least = 0.01, .most = 100000, .take = "0.01 or more"},
+        {"set", .read = read_setting, .to = t},
+        {"length", .whole = &t->length, .least = 1, .most = 1 << 20},
+        {"seed", .large = &t->seed},
+        {"out", .text = &t->out},
+        {"plot", .text = &t->plot},
+        {"json", .flag = &t->json},
+        {"csv", .flag = &t->csv},
+        {0},
+    };
+    int code = lg_cli_options("try", rows, &argc, &argv);
+    if (!code)
+        code = lg_cli_argument("try", "task",
+                               "Give a name of `lengthen tasks`, or a file with examples of your "
+                               "own (`lengthen tasks jsonl`)",
+                               argc, argv, &t->what);
+    if (code) return code;
     if (t->json && t->csv) return lg_cli_wrong("try", "take --json or --csv, not both");
     if (t->setting_count > 60) return lg_cli_wrong("try", "too many --set");
     if (t->out && strlen(t->out) > LG_TRY_PATH / 2)
         return lg_cli_wrong("try", "--out is too long; take a shorter name");
-    t->what = argv[optind];
-    return -1;
+    return 0;
 }
 
 static int run(struct lg_try *t, double start)
@@ -436,9 +400,9 @@ int lg_cmd_try(int argc, char **argv)
     t->minutes = 5;
     t->seed = 1;
     int code = read_options(argc, argv, t);
-    if (code < 0 && t->plot && lg_figure_check(t->plot, &err))
+    if (!code && t->plot && lg_figure_check(t->plot, &err))
         code = lg_cli_wrong("try", "%s", err.text);
-    if (code < 0) code = lg_try_plan(t);
+    if (!code) code = lg_try_plan(t);
     t->curriculum = t->minutes < SHORT_MINUTES          ? SHORT_CURRICULUM
                     : t->most - t->least > MOST_LEARNED ? LONG_CURRICULUM
                                                         : 0;

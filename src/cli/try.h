@@ -51,7 +51,7 @@ struct lg_try {
     int setting_count;
     double minutes;
     int length;
-    uint64_t seed;
+    int64_t seed;
     const char *out, *plot;
     int json, csv;
     /* Planned. */

@@ -255,7 +255,7 @@ static int hold_out(struct lg_try *t, struct file *f)
     for (int i = 0; i < f->count; i++) {
         struct line *line = &f->line[i];
         lg_rng r;
-        lg_rng_init(&r, t->seed, 0, (uint64_t)i);
+        lg_rng_init(&r, (uint64_t)t->seed, 0, (uint64_t)i);
         line->hash = (uint64_t)lg_rng_u32(&r) << 32 | (uint32_t)i;
         if (line->length <= t->most) shorts[n++] = line;
     }

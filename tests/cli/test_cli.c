@@ -245,9 +245,9 @@ static void bench_refuses_bad_values(void **state)
     static const struct {
         const char *arguments, *named;
     } cases[] = {{"bench --only sheep", "sheep"},
-                 {"bench --seconds never", "never"},
+                 {"bench --seconds never", "\"never\"; take a number from 0.01 to 3600"},
                  {"bench --threads 0", "\"0\""},
-                 {"bench --against jax", "jax"},
+                 {"bench --against jax", "\"jax\"; take torch"},
                  {"bench --against torch --only kernel", "--only is kernel"},
                  {"bench --shape w7", "w7"},
                  {"bench --only peak --shape w256", "w256"},

@@ -195,6 +195,7 @@ static void wrong_uses(void **state)
         {"generate runs/parity --length 1.5", "--length is \"1.5\"", "1 or more"},
         {"generate runs/parity --length 2000000", "2000000", "may be 1..1048576"},
         {"generate runs/parity --count none", "--count is \"none\"", "1 or more"},
+        {"generate runs/parity --count 4294967297", "4294967297", "from 1 to 1073741824"},
         {"generate runs/parity --most 0", "--most is \"0\"", "1 or more"},
         {"generate runs/parity --most 2000000", "2000000 tokens", "1..1048576"},
         {"generate runs/parity --seed -4", "--seed is \"-4\"", "0 or more"},

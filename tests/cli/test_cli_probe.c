@@ -196,7 +196,7 @@ static void what_cannot_be_is_refused(void **state)
         {"long --method best", "take loo or gradient"},
         {"long --epsilon 0", "above 0"},
         {"long --least 0.1", "take more than epsilon"},
-        {"long --length 0", "a number from 1"},
+        {"long --length 0", "--length is \"0\"; take a whole number from 1 to 1048576"},
         {"long --length 900", "none has 900 tokens"},
         {"long --out c.yaml", "which is no folder"},
     };

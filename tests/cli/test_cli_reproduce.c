@@ -117,7 +117,7 @@ static void wrong_uses(void **state)
     } wrong[] = {
         {"", "which experiment?"},
         {"none", "there is no experiment none"},
-        {"plain", "there is no key \"task\""},
+        {"plain", "is the config of one run, nothing varies in it"},
         {"sweep", "\"experiment\" is missing"},
         {"experiments/first.yaml", "is a file"},
         {"first second", "one experiment at a time"},

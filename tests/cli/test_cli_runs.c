@@ -173,6 +173,8 @@ static void wrong_uses(void **state)
         {"eval other", "is no run"},
         {"eval runs/small runs/small", "one run at a time"},
         {"eval runs/small --lengths 5,x", "--lengths is \"5,x\""},
+        {"eval runs/small --lengths 5,,6", "take up to 256 numbers of 1 or more"},
+        {"eval runs/small --json --csv", "take --json or --csv, not both"},
         {"eval runs/small --lengths 0", "--lengths is \"0\""},
         {"eval runs/small --samples none", "--samples is \"none\""},
         {"eval runs/small --ids both", "given or predicted"},

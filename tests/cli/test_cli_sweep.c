@@ -328,7 +328,7 @@ static void wrong_uses(void **state)
         {"two.yaml --no-such", "--no-such"},
         {"two.yaml --jobs 0", "--jobs is \"0\""},
         {"two.yaml --threads many", "--threads is \"many\""},
-        {"two.yaml --json --csv", "one form at a time"},
+        {"two.yaml --json --csv", "take --json or --csv, not both"},
         {"two.yaml --plot sweep.gif", ".svg"},
         {"two.yaml --set seed=3", "varies this key in two.yaml:6"},
         {"two.yaml --set train.stepz=3", "train.steps"},

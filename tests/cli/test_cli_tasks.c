@@ -428,6 +428,7 @@ static void sample_refuses(void **state)
         {"sample copy --train --max-id 3", "max_id"},
         {"sample copy --length 1..40 --train --max-id 20", "max_id"},
         {"sample copy --max-id x", "--max-id is \"x\""},
+        {"sample copy --max-id 2147483647", "take a whole number from 1 to 2147483646"},
         {"sample copy --source oracle", "--source is \"oracle\""},
         {"sample copy --source delta,delta", "2 heads"},
         {"sample copy --source absolute", "max_id"},

@@ -150,6 +150,7 @@ static void wrong_uses_are_refused(void **state)
         {"swep span.yaml", "did you mean \"sweep\"?"},
         {"bridge evals.csv --length 300x", "--length is \"300x\""},
         {"bridge evals.csv --length 4294967496", "--length is \"4294967496\""}, /* 2^32 + 200 */
+        {"bridge evals.csv --k 2", "lengthen theory bridge: \"--k\" is not an option"},
         {"fit", "which ensemble?"},
         {"fit span.yaml columns.yaml" QUICK, "one ensemble at a time; \"columns.yaml\""},
         {"fit span.yaml --test-lengths 20", "--train-lengths is missing"},
@@ -157,6 +158,9 @@ static void wrong_uses_are_refused(void **state)
         {"fit span.yaml --train-lengths 20..8 --test-lengths 20", "the shorter first"},
         {"fit span.yaml" QUICK " --k 1,2", "--k has 2 values; fit takes one, sweep takes lists"},
         {"fit span.yaml" QUICK " --local near", "--local is \"near\"; take numbers, own or none"},
+        {"fit span.yaml" QUICK " --local 8,0", "--local is \"8,0\"; take numbers, own or none"},
+        {"fit span.yaml" QUICK " --coupled 2", "--coupled is \"2\"; take yes, no, or both"},
+        {"fit span.yaml" QUICK " --until 0", "take a number above 0 and up to 1"},
         {"fit span.yaml" QUICK " --coverage 0", "--coverage is \"0\"; take shares above 0"},
         {"fit span.yaml" QUICK " --scores all", "take tuples or words"},
         {"fit span.yaml" QUICK " --window", "--window needs --offsets"},
@@ -173,7 +177,8 @@ static void wrong_uses_are_refused(void **state)
         int code = theory(cases[i].arguments);
         if (code != 2) fail_msg("theory %s: code %d:\n%s", cases[i].arguments, code, out);
         prints(cases[i].words);
-        prints("lengthen theory: ");
+        prints(strncmp(cases[i].arguments, "bridge", 6) == 0 ? "lengthen theory bridge: "
+                                                             : "lengthen theory: ");
     }
     assert_int_equal(theory("fit none.yaml" QUICK), 1);
     prints("none.yaml cannot be read");
