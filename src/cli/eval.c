@@ -34,6 +34,7 @@ const char lg_cmd_eval_help[] =
     "  --vary KEY=A,B,..     the grid for each of these values of a setting of the task\n"
     "  --task TASK           another task with the same words: jsonl:FILE of test examples\n"
     "  --text PATHS          a run of texts: these, all documents (those held out)\n"
+    "  --field KEY           of JSON lines among them (as in the run's config)\n"
     "  --context N           a run of texts: tokens of a sliding prediction (training's)\n"
     "  --samples N           examples a cell, or documents a length (as in the config)\n"
     "  --ids given|predicted only these\n"
@@ -55,7 +56,7 @@ struct request {
     int lengths[MOST], sparsities[MOST];
     char *vary[MOST]; /* "key=value", to be freed */
     const char *plot;
-    const char *text; /* of a run of texts */
+    const char *text, *field; /* of a run of texts */
     int context;
     struct lg_cli_cells cells;
 };
@@ -97,6 +98,7 @@ static int read_options(struct request *q, int argc, char **argv)
         {"vary", .read = read_vary, .to = q},
         {"task", .text = &o->task},
         {"text", .text = &q->text},
+        {"field", .text = &q->field},
         {"context", .whole = &q->context, .least = 1, .most = GREATEST},
         {"samples", .whole = &o->samples, .least = 1, .most = GREATEST},
         {"ids", .word = &o->predicted, .names = "given or predicted"},
@@ -151,6 +153,13 @@ static int evaluate(struct request *q)
     return lg_cli_cells_plot(&q->cells, "eval", file, q->plot && !file);
 }
 
+static int is_run(const char *folder)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/config.yaml", folder);
+    return access(path, F_OK) == 0;
+}
+
 /* A run of texts has no answers, and a run of another task no texts. */
 static int evaluate_text(struct request *q, int is_text)
 {
@@ -161,7 +170,12 @@ static int evaluate_text(struct request *q, int is_text)
                                              : NULL;
     if (!is_text)
         return lg_cli_wrong("eval", "--%s is for runs of the task text, and %s is none",
-                            q->text ? "text" : "context", q->o.folder);
+                            q->text      ? "text"
+                            : q->context ? "context"
+                                         : "field",
+                            q->o.folder);
+    if (q->field && !q->text)
+        return lg_cli_wrong("eval", "--field is of the texts that --text names; name them");
     if (none)
         return lg_cli_wrong("eval", "%s is a run of texts, for which there is no %s", q->o.folder,
                             none);
@@ -170,6 +184,7 @@ static int evaluate_text(struct request *q, int is_text)
                                  .store = lg_cli_store(q->o.store),
                                  .again = q->o.again,
                                  .texts = q->text,
+                                 .field = q->field,
                                  .lengths = q->o.lengths,
                                  .length_count = q->o.length_count,
                                  .context = q->context,
@@ -185,7 +200,8 @@ int lg_cmd_eval(int argc, char **argv)
     q->o.predicted = -1;
     int code = read_options(q, argc, argv);
     int is_text = !code && lg_run_is_text(q->o.folder);
-    if (!code) code = is_text || q->text || q->context ? evaluate_text(q, is_text) : evaluate(q);
+    int of_texts = is_text || q->text || q->field || q->context;
+    if (!code) code = of_texts && is_run(q->o.folder) ? evaluate_text(q, is_text) : evaluate(q);
     for (int i = 0; i < q->o.setting_count; i++) free(q->vary[i]);
     lg_cli_cells_clear(&q->cells);
     free(q);

@@ -26,6 +26,7 @@ const char lg_cmd_probe_help[] =
     "\n"
     "  --against RUN    a run of texts with the same tokenizer, trained on shorter ones\n"
     "  --text FILES     other texts than the held-out documents (commas between them)\n"
+    "  --field KEY      of JSON lines among them (as in the run's config)\n"
     "  --task TASK      of other runs: another task with the same words, jsonl:FILE\n"
     "  --length N       of documents and examples (the longest of training; of own data all)\n"
     "  --documents N    or examples, at most, drawn (eval.samples of the config); the lines of a\n"
@@ -66,6 +67,7 @@ static int read_options(struct request *q, int argc, char **argv)
     const struct lg_cli_option rows[] = {
         {"against", .text = &o->against},
         {"text", .text = &o->texts},
+        {"field", .text = &o->field},
         {"task", .text = &o->task},
         {"length", .whole = &o->length, .least = 1, .most = 1 << 20},
         {"documents", .whole = &o->documents, .least = 1, .most = 1 << 30},

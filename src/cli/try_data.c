@@ -441,6 +441,11 @@ int lg_try_plan(struct lg_try *t)
     if (strncmp(t->what, "exec:", 5) == 0)
         return lg_cli_wrong("try", "a program's examples come only once; write some thousands of "
                                    "its lines into a file, and try that");
+    if (!t->own && strncmp(t->what, "text", 4) == 0 && strchr(":", t->what[4]))
+        return lg_cli_wrong("try",
+                            "a text has no answers that could be right; train on it (lengthen "
+                            "train, task: {name: text, ..}) and look at its loss by "
+                            "position (lengthen eval)");
     snprintf(name, sizeof name, "%s%s", t->own ? "jsonl:" : "", t->what);
     lg_task *task = lg_task_new(name, t->settings, t->setting_count, &err);
     if (!task) return lg_cli_wrong("try", "%s", err.text);

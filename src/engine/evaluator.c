@@ -11,7 +11,7 @@
 
 /* A multiple of the query block; few enough for the second-level cache. */
 enum { CHUNK_ROWS = 144 };
-enum { HEAD_ROWS = 96 };   /* whose logits are made at a time where their losses alone are wanted */
+enum { HEAD_ROWS = 96 }; /* whose logits are made at a time where their losses alone are wanted */
 
 /* Rows r0..r1-1 of the batch: whole sequences, or a slice of a long one. */
 struct chunk {

@@ -152,7 +152,7 @@ static int load(lg_tokenizer *t, const char *path, lg_error *err)
             err, LG_ERROR_ARGUMENT,
             "%s cannot be read (%s): name a tokenizer.json, encoder.json, tokenizer.bin, "
             "a folder with one, or bytes",
-            path, strerror(errno));
+            *path ? path : "a tokenizer without a name", strerror(errno));
     if (!S_ISDIR(st.st_mode)) return load_file(t, path, err);
     for (int i = 0; i < KNOWN; i++) {
         char *file = beside(path, 1, known[i].vocabulary);

@@ -234,6 +234,16 @@ static void refuses(void **state)
     assert_int_equal(run("train p.yaml --out p " SMALL, BOTH), 0);
     assert_int_equal(run("eval p --text corpus.txt", BOTH), 2);
     prints("--text is for runs of the task text, and p is none");
+    assert_int_equal(run("eval nowhere --text corpus.txt", BOTH), 2);
+    prints("there is no nowhere/config.yaml");
+    assert_int_equal(run("eval r --field body", BOTH), 2);
+    prints("--field is of the texts that --text names");
+    write_file("body.jsonl",
+               "{\"body\": \"a text of more than sixteen letters, twice sixteen\"}\n");
+    assert_int_equal(run("eval r --text body.jsonl --lengths 16 --store b.db", BOTH), 2);
+    prints("name the key that holds the text (--field;");
+    assert_int_equal(run("eval r --text body.jsonl --field body --lengths 16 --store b.db", BOTH),
+                     0);
 }
 
 int main(void)
