@@ -340,7 +340,7 @@ static void what_is_no_safetensors_is_refused(void **state)
         {"", 0, "no JSON"},
         {"[]", 0, "no JSON"},
         {"{", 0, "no JSON"},
-        {"{\"a\":1}", 0, "tensor a has another dtype"},
+        {"{\"a\":1}", 0, "tensor a has no dtype"},
         {"{\"a\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, "tensor a"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "no two data_offsets"},
         {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "no shape"},

@@ -130,7 +130,7 @@ static const struct mistake planted_mistakes[] = {
     {uniform_line, "positions: {patterns: []}", 3, "patterns is empty", "add {offsets: [0, ..]"},
     {uniform_line, "positions: {patterns: {offsets: [0, 1]}}", 3, "patterns is a map", "write ["},
     {uniform_line, "positions: {patterns: [{weight: 1}]}", 3, "\"offsets\" is missing", "add it"},
-    {uniform_line, "positions: {patterns: [{offsets: [0, 1], wait: 1}]}", 3, "no key \"wait\"",
+    {uniform_line, "positions: {patterns: [{offsets: [0, 1], wieght: 1}]}", 3, "no key \"wieght\"",
      "did you mean \"weight\"?"},
     {uniform_line, "positions:\n  patterns:\n  - {offsets: [0, 1]}\n  - {offsets: [0, 1, 2]}", 6,
      "offsets has 3 entries but k is 2", "give one a member"},
