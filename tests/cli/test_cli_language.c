@@ -145,6 +145,16 @@ static void languages_become_a_table(void **state)
     assert_int_equal(shell(script), 0);
     prints(" | depend on context | k* at 50% (25%, 75%) |\n");
     assert_int_equal(count(" of 6 | "), 2);
+    char *table = strdup(out);
+    setenv("OUT", "tables", 1);
+    assert_int_equal(shell(script), 0);
+    assert_int_equal(strlen(out), 0);
+    assert_int_equal(shell("cat tables/languages.md"), 0);
+    assert_string_equal(out, table);
+    free(table);
+    assert_int_equal(shell("cat tables/made.txt"), 0);
+    prints("REFERENCE='english' scripts/languages 'method=PoSE,seed=1' 'english' LENGTH=32");
+    unsetenv("OUT");
     setenv("REFERENCE", "nowhere", 1);
     assert_int_equal(shell(script), 1);
     prints("there is no run nowhere");
