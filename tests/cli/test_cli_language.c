@@ -145,7 +145,7 @@ static void languages_become_a_table(void **state)
     assert_int_equal(shell(script), 0);
     prints(" | depend on context | k* at 50% (25%, 75%) |\n");
     assert_int_equal(count(" of 6 | "), 2);
-    char *table = strdup(out);
+    char *table = strdup(strstr(out, "| language"));
     setenv("OUT", "tables", 1);
     assert_int_equal(shell(script), 0);
     assert_int_equal(strlen(out), 0);
