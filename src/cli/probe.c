@@ -88,6 +88,8 @@ static int read_options(struct request *q, int argc, char **argv)
     if (!code) code = lg_cli_argument("probe", "run", "Give its folder", argc, argv, &o->folder);
     o->method = method ? LG_PROBE_GRADIENT : LG_PROBE_LOO;
     if (drop_first) o->keep_first = 0;
+    if (!code && o->field && !o->texts)
+        code = lg_cli_wrong("probe", "--field is of the texts that --text names; name them");
     return code;
 }
 

@@ -170,9 +170,9 @@ static int check_merges(const struct loading *l, lg_error *err)
     const lg_tokenizer *t = l->t;
     int32_t lost = 0, tokens = 0, one = 0;
     for (int32_t i = 0; i < t->vocab; i++) {
-        const char *bytes = (const char *)t->bytes.data + t->first[i];
         tokens += t->length[i] >= 0;
-        if (t->length[i] < 2 || l->made[i] || is_name(bytes, t->length[i])) continue;
+        if (t->length[i] < 2 || l->made[i]) continue;
+        if (is_name((const char *)t->bytes.data + t->first[i], t->length[i])) continue;
         lost++;
         one = i;
     }

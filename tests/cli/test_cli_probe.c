@@ -182,6 +182,8 @@ static void a_probe_that_fails_leaves_an_earlier_one(void **state)
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
+    assert_int_equal(run("probe long --field body " SMALL, BOTH), 2);
+    prints("--field is of the texts that --text names");
     static const struct {
         const char *arguments, *why;
     } row[] = {
