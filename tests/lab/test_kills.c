@@ -77,25 +77,53 @@ static struct subject *subject(const char *name, int steps, int threads)
     return s;
 }
 
-/* Trains in a child that is killed after `delay` seconds (negative: not), or at a point. Returns 1
- * if it was killed, 0 if it came to its end. */
-static int train_in_child(const struct subject *s, double delay, int file_point, int commit_point)
+/* When a child is to die: some seconds after its start, or at some instant of a step, `share` of
+ * what the one before took after that one, whichever comes first. The timer is the child's own, so
+ * that a busy machine, on which the two do not run at the same pace, does not move it. */
+struct death {
+    double after; /* seconds; negative: not */
+    int64_t step;
+    double share, last;
+};
+static const struct death none = {.after = -1, .step = INT64_MAX};
+
+static void die_in(double seconds)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer)) _exit(3);
+    int64_t ns = 1 + (int64_t)(1e9 * seconds); /* nothing at all would disarm it */
+    struct itimerspec when = {.it_value = {ns / 1000000000, ns % 1000000000}};
+    if (timer_settime(timer, 0, &when, NULL)) _exit(3);
+}
+
+static int watch_death(void *context, const lg_run_step *s)
+{
+    struct death *d = context;
+    if (s->step >= d->step) die_in(d->share * (now() - d->last));
+    d->last = now();
+    return 1;
+}
+
+/* Trains in a child that is killed, or dies at a point of a save or of a commit. Returns 1 if it
+ * was killed, 0 if it came to its end. */
+static int train_in_child(const struct subject *s, struct death d, int file_point, int commit_point)
 {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         int done;
         lg_error err = {0};
+        lg_run_options o = s->o;
+        o.watch = watch_death;
+        o.context = &d;
+        d.last = now();
+        if (d.after >= 0) die_in(d.after);
         lg__checkpoint_stop_at(file_point, 1);
         lg__store_kill_at(commit_point);
-        int code = lg_run_train(&s->o, &done, &err);
+        int code = lg_run_train(&o, &done, &err);
         if (code) fprintf(stderr, "%s\n", err.text);
         _exit(code ? 1 : 0);
-    }
-    if (delay >= 0) {
-        struct timespec wait = {(time_t)delay, (long)(1e9 * (delay - (double)(time_t)delay))};
-        nanosleep(&wait, NULL);
-        kill(child, SIGKILL);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -218,28 +246,30 @@ static int wanted_kills(void)
 }
 
 /* Each try may take the run on by its share of the steps that are left, so that the kills fall all
- * over it. */
+ * over it; every fourth falls into the start. */
 static void at_any_instant(int threads)
 {
     int kills = wanted_kills(), steps = 4 * kills, killed = 0;
     struct subject *whole = subject("whole", steps, threads),
                    *s = subject("killed", steps, threads);
-    double since = now();
-    train_in_child(whole, -1, -1, -1);
-    double all = now() - since;
-    train_in_child(whole, -1, -1, -1); /* there is nothing to do: how long a start takes */
-    double begin = now() - since - all, step = (all - begin) / steps;
-    int64_t at = 0, least = steps;
+    train_in_child(whole, none, -1, -1);
+    double begin = now();
+    train_in_child(whole, none, -1, -1); /* there is nothing to do: how long a start takes */
+    begin = now() - begin;
+    int64_t at = 0, least = steps, last = steps - 2;
     lg_rng r;
     lg_rng_init(&r, 1, (uint32_t)threads, 0);
     for (; killed < kills; killed++) {
-        double share = (double)(steps - at) / (kills - killed);
-        double delay = (begin + share * step) * lg_rng_below(&r, 2000) * 1e-3;
-        if (!train_in_child(s, delay, -1, -1)) break;
+        int64_t share = at < last ? (last - at) / (kills - killed) : 0;
+        int64_t step = at + 1 + (int64_t)lg_rng_below(&r, (uint32_t)(2 * share + 1));
+        struct death d = {
+            .after = -1, .step = step < last ? step : last, .share = lg_rng_below(&r, 1000) * 1e-3};
+        if (killed % 4 == 0) d.after = begin * d.share;
+        if (!train_in_child(s, d, -1, -1)) break;
         at = steps_so_far(s);
         least = at && at < least ? at : least;
     }
-    assert_int_equal(train_in_child(s, -1, -1, -1), 0);
+    assert_int_equal(train_in_child(s, none, -1, -1), 0);
     print_message("%d threads: killed %d times, between steps %d and %d of %d\n", threads, killed,
                   (int)least, (int)at, steps);
     assert_true(killed >= kills / 2);
@@ -261,10 +291,10 @@ static void killed_in_a_save(void **state)
     enum { STEPS = 14 };
     for (int threads = 1; threads <= 2; threads++) {
         struct subject *whole = subject("saves", STEPS, threads);
-        train_in_child(whole, -1, -1, -1);
+        train_in_child(whole, none, -1, -1);
         int killed = 0;
         struct subject *s = subject("save", STEPS, threads);
-        while (train_in_child(s, -1, killed, -1)) killed++;
+        while (train_in_child(s, none, killed, -1)) killed++;
         print_message("%d threads: killed at %d points of saves\n", threads, killed);
         assert_true(killed >= 30);
         same(s, whole, STEPS);
@@ -278,17 +308,17 @@ static void killed_before_a_commit(void **state)
     enum { STEPS = 14 };
     for (int threads = 1; threads <= 2; threads++) {
         struct subject *whole = subject("commits", STEPS, threads);
-        train_in_child(whole, -1, -1, -1);
+        train_in_child(whole, none, -1, -1);
         int killed = 0, ended = 0;
         struct subject *s = subject("commit", STEPS, threads);
         for (int point = 0; point < 6 && !ended; point++)
             for (int again = 0; again < 2 && !ended; again++) {
-                ended = !train_in_child(s, -1, -1, point);
+                ended = !train_in_child(s, none, -1, point);
                 killed += !ended;
             }
         print_message("%d threads: killed before %d commits\n", threads, killed);
         assert_true(killed >= 8);
-        if (!ended) assert_int_equal(train_in_child(s, -1, -1, -1), 0);
+        if (!ended) assert_int_equal(train_in_child(s, none, -1, -1), 0);
         same(s, whole, STEPS);
     }
 }
@@ -314,7 +344,7 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     (void)state;
     enum { STEPS = 14 };
     struct subject *whole = subject("sound", STEPS, 1);
-    train_in_child(whole, -1, -1, -1);
+    train_in_child(whole, none, -1, -1);
     for (int cut = 0; cut < 2; cut++) {
         struct subject *s = subject(cut ? "cut" : "flipped", STEPS, 1);
         char path[300], note[600] = "";
