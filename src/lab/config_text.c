@@ -375,8 +375,9 @@ static const char page_experiments[] =
     "`results/NAME/evals.csv` has one row a run, cell and mode; `method` is the value of what "
     "`vary`\n"
     "calls `method`, `train` has the others but the seed, `a=1;b=2`. `run.json` says for each run\n"
-    "which command, commit, compiler, CPU and kernels made it, when and in how many hours. Scales\n"
-    "other than `desk` write both into `--out`.\n";
+    "which command, commit, compiler, CPU and kernels made it, when and in how many hours, and\n"
+    "has sums of its settings and of its table or examples: if these change, `reproduce` says which\n"
+    "rows are of others. Scales other than `desk` write both into `--out`.\n";
 
 static const char page_losses[] =
     "\n"

@@ -93,8 +93,10 @@ int lg__journal_same(const struct lg__study *s, int run)
     char digits[17];
     const json_t *entry = entry_of(s, run);
     const char *settings = entry ? text_of(entry, "settings") : "";
+    const char *data = entry ? text_of(entry, "data") : "";
     digits_of(s->runs[run].settings, digits);
-    return !*settings || strcmp(settings, digits) == 0;
+    return (!*settings || strcmp(settings, digits) == 0) &&
+           (!*data || strcmp(data, lg__study_variant_of(s, run)->data) == 0);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -168,6 +170,8 @@ static json_t *make_entry(const struct lg__study *s, int run, const lg_store_run
                   round(r->seconds / 3600 * 1e5) / 1e5, "steps", (json_int_t)r->step, "parameters",
                   (json_int_t)r->parameters, "id", r->id, "settings", settings);
     free(command);
+    const char *data = lg__study_variant_of(s, run)->data;
+    if (*data) json_object_set_new(entry, "data", json_string(data));
     if (lg__study_is_text(s)) put_texts(entry, r->config);
     return entry;
 }

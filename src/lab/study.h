@@ -103,7 +103,8 @@ int lg__journal_put(struct lg__study *s, int run, const lg_store_run *r, lg_erro
 int lg__journal_check_texts(const struct lg__study *s, int run, const char *sum, lg_error *err);
 /* Hours of a run; -1: nothing is said of it. */
 double lg__journal_hours(const struct lg__study *s, int run);
-/* Whether it was made with the settings that the file has now; 1 where that is not known. */
+/* Whether it was made with the settings that the file has now, and with its table or examples as they
+ * are now; 1 where that is not known. */
 int lg__journal_same(const struct lg__study *s, int run);
 
 /* The certificate in what is said of a run, or NULL. */

@@ -570,6 +570,44 @@ static void scales_and_states(void **state)
     write_file("experiments/tiny.yaml", TINY);
 }
 
+/* The file stays as it is, but the table that it names does not. */
+static void an_edited_table_is_told(void **state)
+{
+    (void)state;
+    static const char ensemble[] = "name: e\nk: 2\npositions: together\n"
+                                   "planted: {P: 1, Q: 1}\nbackground: {a: 1, b: %d}\n"
+                                   "label: count\n";
+    char text[600];
+    struct told t = {0};
+    lg_reproduce_options o = options("edited", &t);
+    lg_reproduce_result r;
+    lg_error err = {0};
+    snprintf(text, sizeof text, ensemble, 1);
+    write_file("ensemble.yaml", text);
+    snprintf(
+        text, sizeof text,
+        "# Is it so? Expected: it is.\n"
+        "experiment: {words: documented, budget: 1}\n"
+        "config: {task: {name: planted, table: %s/ensemble.yaml}, model: {width: 16, heads: 2},\n"
+        "  train: {steps: 2, batch: 4, length: [4, 8]}, eval: {lengths: [8], samples: 4}}\n"
+        "vary: {seed: [1]}\n",
+        home);
+    write_file("experiments/edited.yaml", text);
+    for (int edited = 0; edited < 2; edited++) {
+        t = (struct told){0};
+        snprintf(text, sizeof text, ensemble, 1 + edited);
+        write_file("ensemble.yaml", text);
+        must(lg_reproduce(&o, &r, &err), &err);
+        assert_int_equal(r.done, 1);
+        must(lg_reproduce(&o, &r, &err), &err); /* the same again: nothing to tell */
+        assert_int_equal(t.notes, 2 * edited);
+    }
+    says(t.note, "1 of 1 runs were made with other settings, or another table,");
+    char path[400];
+    snprintf(path, sizeof path, "%s/experiments/edited.yaml", home);
+    remove(path);
+}
+
 /* What is not exactly this experiment's is refused with its line, and stays as it is. */
 static void damaged_files_are_refused(void **state)
 {
@@ -670,6 +708,7 @@ int main(void)
         cmocka_unit_test(rows_are_made_once),
         cmocka_unit_test(certificates_are_kept),
         cmocka_unit_test(scales_and_states),
+        cmocka_unit_test(an_edited_table_is_told),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(a_stopped_one_goes_on),
     };
