@@ -344,7 +344,7 @@ static const char page_experiments[] =
     "      where: {k_train: 4, method: PoSE, sparsity: [4, 8, 12]}\n"
     "      lines: sparsity             # what each line is named after; whatever else differs, "
     "too\n"
-    "      x: length                   # or tokens\n"
+    "      x: length                   # or tokens, sparsity, or what vary has as numbers\n"
     "  checks:\n"
     "    - {more: {method: coupled, length: 40}, than: {method: plain, length: 40}, by: 0.3}\n"
     "    - {least: {method: coupled, length: 40}, is: 0.9}\n"

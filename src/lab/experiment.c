@@ -113,12 +113,42 @@ static int check_lines(const struct lg__sweep_plan *p, const struct lg__yaml *li
     return e;
 }
 
+/* One of the words, or what vary has as numbers. */
+static int read_x(struct lg__experiment_figure *f, const struct lg__sweep_plan *p, lg_error *err)
+{
+    static const char *const words[] = {"length", "tokens", "position", "sparsity"};
+    int e = lg__yaml_is(f->at_x, LG__YAML_SCALAR, err);
+    if (e) return e;
+    for (int i = 0; i < 4; i++)
+        if (strcmp(f->at_x->text, words[i]) == 0) {
+            f->x = (enum lg__figure_x)i;
+            return 0;
+        }
+    f->x = LG__X_AXIS;
+    while (f->axis < p->axis_count && strcmp(p->axes[f->axis].at->key, f->at_x->text) != 0)
+        f->axis++;
+    if (f->axis == p->axis_count || strcmp(f->at_x->text, "seed") == 0)
+        return lg__yaml_fail(f->at_x, err,
+                             "x is \"%.60s\", which is neither length, tokens, sparsity, position "
+                             "nor what vary has, other than the seed; take one of these",
+                             f->at_x->text);
+    for (int i = 0; i < p->axes[f->axis].count; i++) {
+        const char *value = p->axes[f->axis].values[i].name;
+        char *end;
+        double number = strtod(value, &end);
+        if (end == value || *end || !isfinite(number))
+            return lg__yaml_fail(f->at_x, err,
+                                 "x is %.60s, whose value \"%.60s\" is no number; draw it as "
+                                 "\"lines\"",
+                                 f->at_x->text, value);
+    }
+    return 0;
+}
+
 static int read_figure(struct lg__experiment *x, const struct lg__sweep_plan *p,
                        const struct lg__yaml *n, lg_error *err)
 {
     static const char *const known[] = {"file", "title", "where", "lines", "x", NULL};
-    static const char *const axes[] = {"length", "tokens", "position", NULL};
-    int axis = 0;
     struct lg__experiment_figure *f = &x->figures[x->figure_count];
     int e = lg__yaml_keys(n, known, err);
     if (!e) e = read_text(n, "file", &f->file, err);
@@ -127,11 +157,10 @@ static int read_figure(struct lg__experiment *x, const struct lg__sweep_plan *p,
     if (e) return e;
     f->where = lg__yaml_get(n, "where");
     f->lines = lg__yaml_get(n, "lines");
-    f->x = lg__yaml_get(n, "x");
+    f->at_x = lg__yaml_get(n, "x");
     if (f->where) e = check_where(p, f->where, err);
     if (!e && f->lines) e = check_lines(p, f->lines, err);
-    if (!e && f->x) e = lg__yaml_choice(f->x, axes, &axis, err);
-    f->tokens = axis == 1;
+    if (!e && f->at_x) e = read_x(f, p, err);
     for (int i = 0; i < x->figure_count && !e; i++)
         if (strcmp(x->figures[i].file, f->file) == 0)
             e = lg__yaml_fail(lg__yaml_get(n, "file"), err,
@@ -347,12 +376,12 @@ int lg__experiment_check_form(const struct lg__experiment *x, int text, lg_error
 {
     int e = 0;
     for (int i = 0; i < x->figure_count && !e; i++) {
-        const struct lg__yaml *axis = x->figures[i].x;
-        e = check_where_form(x->figures[i].where, text, err);
-        if (!e && axis && (strcmp(axis->text, "position") == 0) != text)
-            e = lg__yaml_fail(axis, err, "x is %s, but the runs have %s; take %s", axis->text,
+        const struct lg__experiment_figure *f = &x->figures[i];
+        e = check_where_form(f->where, text, err);
+        if (!e && f->at_x && (f->x == LG__X_POSITION) != text)
+            e = lg__yaml_fail(f->at_x, err, "x is %s, but the runs have %s; take %s", f->at_x->text,
                               text ? "losses by position" : "answers",
-                              text ? "position" : "length or tokens");
+                              text ? "position" : "length, tokens or sparsity");
     }
     for (int i = 0; i < x->check_count && !e; i++) {
         const struct lg__experiment_check *c = &x->checks[i];

@@ -9,12 +9,15 @@
  * greatest length. */
 typedef const struct lg__yaml *lg__where;
 
+enum lg__figure_x { LG__X_LENGTH, LG__X_TOKENS, LG__X_POSITION, LG__X_SPARSITY, LG__X_AXIS };
+
 struct lg__experiment_figure {
     const char *file, *title;
     lg__where where;
     const struct lg__yaml *lines; /* one name or a list; NULL: what differs */
-    const struct lg__yaml *x;     /* what the x axis has, or NULL */
-    int tokens;                   /* x is tokens, else length */
+    const struct lg__yaml *at_x;  /* where it says what the x axis has, or NULL */
+    enum lg__figure_x x;
+    int axis; /* LG__X_AXIS: which of the plan's */
 };
 
 enum lg__check_kind {

@@ -149,6 +149,7 @@ static int open_variant(struct lg__study_variant *v, const char *const *sets, in
     v->samples = c.eval_samples;
     v->least = c.length[0];
     v->length = c.length[1];
+    v->sparsest = c.sparsity[0];
     v->sparsity = c.sparsity[1];
     v->seed = c.seed;
     for (int i = 0; i < c.eval_lengths.count; i++)

@@ -24,9 +24,11 @@ enum { LG__MODE_TRUNCATED, LG__MODE_SLIDING, LG__MODE_EXCESS, LG__MODES_TEXTS };
 struct lg__study_variant {
     struct lg__study_cell *cells; /* in the order of their rows */
     int count;
-    int samples, least, length, sparsity; /* of a cell; shortest, longest, densest of training */
-    int longest;                          /* of the cells */
-    int text;                             /* of the task text */
+    int samples;            /* of a cell */
+    int least, length;      /* shortest and longest of training */
+    int sparsest, sparsity; /* sparsest and densest of training */
+    int longest;            /* of the cells */
+    int text;               /* of the task text */
     int64_t seed;
     char unit[64], sparse[64], data[20]; /* units of length and sparsity; data: as in lg_run_cell */
 };

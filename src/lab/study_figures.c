@@ -10,7 +10,7 @@
 
 enum { NAME = 300 };
 
-/* The cells that a figure shows, line after line, each by length, of texts by position. */
+/* The cells that a figure shows, line after line, each by x. */
 struct drawing {
     const struct lg__study *s;
     const struct lg__experiment_figure *f;
@@ -22,27 +22,63 @@ struct drawing {
     int curve_count;
 };
 
-static int same_line(const struct drawing *d, const struct lg__cell *a, const struct lg__cell *b)
+/* Whether x is the length of a text, in whatever unit. */
+static int over_length(const struct drawing *d)
 {
-    const struct lg__sweep_item *runs = d->s->plan.runs;
-    return runs[a->run].group == runs[b->run].group && a->mode == b->mode &&
-           a->predicted == b->predicted && a->sparsity == b->sparsity &&
-           (!lg__study_is_text(d->s) || a->length == b->length);
+    return !lg__study_is_text(d->s) && (d->f->x == LG__X_LENGTH || d->f->x == LG__X_TOKENS);
+}
+
+static double x_of(const struct drawing *d, const struct lg__cell *c)
+{
+    if (lg__study_is_text(d->s)) return c->to;
+    if (d->f->x == LG__X_SPARSITY) return c->sparsity;
+    if (d->f->x == LG__X_AXIS)
+        return strtod(lg__sweep_value_of(&d->s->plan, c->run, d->f->axis)->name, NULL);
+    return d->f->x == LG__X_TOKENS ? c->tokens : c->length;
+}
+
+/* Which of two cells' lines comes first: by everything but the seed and x. */
+static int by_line(const struct drawing *d, const struct lg__cell *a, const struct lg__cell *b)
+{
+    const struct lg__sweep_plan *p = &d->s->plan;
+    for (int i = 0; i < p->axis_count; i++) {
+        ptrdiff_t order = lg__sweep_value_of(p, a->run, i) - lg__sweep_value_of(p, b->run, i);
+        int named = strcmp(p->axes[i].at->key, "seed") != 0;
+        if (named && !(d->f->x == LG__X_AXIS && d->f->axis == i) && order)
+            return order < 0 ? -1 : 1;
+    }
+    if (a->mode != b->mode) return a->mode - b->mode;
+    if (a->predicted != b->predicted) return a->predicted - b->predicted;
+    if (d->f->x != LG__X_SPARSITY && a->sparsity != b->sparsity) return a->sparsity - b->sparsity;
+    return over_length(d) ? 0 : a->length - b->length;
+}
+
+static int by_place(const void *a, const void *b, void *context)
+{
+    const struct lg__cell *p = *(const struct lg__cell *const *)a,
+                          *q = *(const struct lg__cell *const *)b;
+    int order = by_line(context, p, q);
+    double x = x_of(context, p), y = x_of(context, q);
+    return order ? order : (x > y) - (x < y);
 }
 
 /* ---- Names of lines ------------------------------------------------------------------------ */
 
-/* "k_train 4", "4 important pairs", "predicted IDs", "PoSE". */
+/* "k_train 4", "4 important pairs", "250 pairs", "predicted IDs", "PoSE". */
 static void put_part(const struct drawing *d, const struct lg__cell *c, const char *key, char *name,
                      size_t size)
 {
+    const struct lg__study_variant *v = lg__study_variant_of(d->s, c->run);
     name[0] = 0;
     if (strcmp(key, "sparsity") == 0 && c->sparsity)
-        snprintf(name, size, "%d %s", c->sparsity, lg__study_variant_of(d->s, c->run)->sparse);
+        snprintf(name, size, "%d %s", c->sparsity, v->sparse);
     if (strcmp(key, "ids") == 0)
         snprintf(name, size, "%s IDs", c->predicted ? "predicted" : "given");
     if (strcmp(key, "mode") == 0) snprintf(name, size, "%s", lg__mode_name(d->s, c->mode));
-    if (strcmp(key, "length") == 0) snprintf(name, size, "length %d", c->length);
+    if (strcmp(key, "length") == 0 && lg__study_is_text(d->s))
+        snprintf(name, size, "length %d", c->length);
+    else if (strcmp(key, "length") == 0)
+        snprintf(name, size, "%d %s", c->length, v->unit);
     for (int a = 0; a < d->s->plan.axis_count; a++) {
         const char *axis = d->s->plan.axes[a].at->key;
         const char *value = lg__sweep_value_of(&d->s->plan, c->run, a)->name;
@@ -88,12 +124,13 @@ static void add_part(const struct drawing *d, const struct lg__cell *c, const ch
 static void name_line(const struct drawing *d, const struct lg__cell *c, char *name)
 {
     static const char *const words[] = {"sparsity", "ids", "mode", "length"};
-    int count = lg__study_is_text(d->s) ? 4 : 3;
+    int first = d->f->x == LG__X_SPARSITY, count = over_length(d) ? 3 : 4;
     name[0] = 0;
     for (int a = 0; a < d->s->plan.axis_count; a++)
-        if (strcmp(d->s->plan.axes[a].at->key, "seed") != 0)
+        if (strcmp(d->s->plan.axes[a].at->key, "seed") != 0 &&
+            !(d->f->x == LG__X_AXIS && d->f->axis == a))
             add_part(d, c, d->s->plan.axes[a].at->key, name);
-    for (int i = 0; i < count; i++) add_part(d, c, words[i], name);
+    for (int i = first; i < count; i++) add_part(d, c, words[i], name);
     if (!*name)
         snprintf(name, NAME, "%s",
                  c->seeds > 1              ? "median of the seeds"
@@ -105,16 +142,17 @@ static void name_line(const struct drawing *d, const struct lg__cell *c, char *n
 
 static void draw_lines(struct drawing *d)
 {
+    qsort_r(d->cells, (size_t)d->count, sizeof *d->cells, by_place, d);
     for (int i = 0; i < d->count; i++) {
         const struct lg__cell *c = d->cells[i];
-        if (!i || !same_line(d, c, d->cells[i - 1])) {
+        if (!i || by_line(d, c, d->cells[i - 1])) {
             char *name = d->names[d->curve_count];
             name_line(d, c, name);
             d->curves[d->curve_count++] =
                 (lg_curve){name, 0, d->x + i, d->y + i, d->low + i, d->high + i};
         }
         d->curves[d->curve_count - 1].n++;
-        d->x[i] = lg__study_is_text(d->s) ? c->to : d->f->tokens ? c->tokens : c->length;
+        d->x[i] = x_of(d, c);
         d->y[i] = c->median;
         d->low[i] = c->seeds > 1 ? c->least : c->low;
         d->high[i] = c->seeds > 1 ? c->most : c->high;
@@ -154,10 +192,17 @@ static void set_range(const struct drawing *d, lg_figure *f)
     const struct lg__study_variant *v = lg__study_variant_of(d->s, d->cells[0]->run), *o;
     for (int i = 1; i < d->count; i++) {
         o = lg__study_variant_of(d->s, d->cells[i]->run);
-        if (o->least != v->least || o->length != v->length) return;
+        if (over_length(d) ? o->least != v->least || o->length != v->length
+                           : o->sparsest != v->sparsest || o->sparsity != v->sparsity)
+            return;
     }
-    f->trained_low = d->f->tokens ? tokens_at(d, v->least) : v->least;
-    f->trained_high = d->f->tokens ? tokens_at(d, v->length) : v->length;
+    if (d->f->x == LG__X_SPARSITY) {
+        f->trained_low = v->sparsest;
+        f->trained_high = v->sparsity;
+    }
+    if (!over_length(d)) return;
+    f->trained_low = d->f->x == LG__X_TOKENS ? tokens_at(d, v->least) : v->least;
+    f->trained_high = d->f->x == LG__X_TOKENS ? tokens_at(d, v->length) : v->length;
     if (f->trained_low < 0) f->trained_low = 0;
 }
 
@@ -205,10 +250,14 @@ static int put_answers(struct drawing *d, const char *file, lg_error *err)
     int several = 0;
     draw_lines(d);
     for (int i = 0; i < d->count; i++) several |= d->cells[i]->seeds > 1;
-    snprintf(label, sizeof label, "length (%.60s)",
-             lg__study_variant_of(d->s, d->cells[0]->run)->unit);
+    const struct lg__study_variant *v = lg__study_variant_of(d->s, d->cells[0]->run);
+    if (d->f->x == LG__X_LENGTH)
+        snprintf(label, sizeof label, "length (%.60s)", v->unit);
+    else
+        snprintf(label, sizeof label, "%.80s",
+                 d->f->x == LG__X_SPARSITY ? v->sparse : d->f->at_x->text);
     lg_figure f = {.title = d->f->title,
-                   .x_label = d->f->tokens ? "tokens" : label,
+                   .x_label = label,
                    .y_label = several ? "exact answers, %, median and range of the seeds"
                                       : "exact answers, %",
                    .curves = d->curves,

@@ -183,6 +183,12 @@ static void wrong_scales_and_experiments_are_refused(void **state)
          "\"seed\" is neither", ""},
         {CONFIG VARY EXPERIMENT "  figures: [{file: a.svg, title: a, x: steps}]\n", NULL, "steps",
          "tokens"},
+        {CONFIG VARY EXPERIMENT "  figures: [{file: a.svg, title: a, x: seed}]\n", NULL,
+         "wrong.yaml:15: x is \"seed\"", "other than the seed"},
+        {CONFIG VARY EXPERIMENT "  figures: [{file: a.svg, title: a, x: method}]\n", NULL,
+         "value \"plain\" is no number", "\"lines\""},
+        {CONFIG VARY EXPERIMENT "  figures: [{file: a.svg, title: a, x: [length]}]\n", NULL,
+         "wrong.yaml:15: x ", ""},
         {CONFIG VARY EXPERIMENT "  figures: [{file: a.svg, title: a}, {file: a.svg, title: b}]\n",
          NULL, "two figures", "another name"},
         {CONFIG VARY EXPERIMENT "  checks: [{lesser: {}}]\n", NULL,
@@ -324,7 +330,10 @@ static void checks_over_rows_by_hand(void **state)
         "experiment:\n"
         "  words: documented\n"
         "  budget: 1\n"
-        "  figures: [{file: hand.svg, title: By hand, lines: sparsity}]\n"
+        "  figures:\n"
+        "    - {file: hand.svg, title: By hand, lines: sparsity}\n"
+        "    - {file: dense.svg, title: By hand, x: sparsity}\n"
+        "    - {file: k.svg, title: By hand, x: k, where: {sparsity: 2}}\n"
         "  checks:\n"
         "    - {more: {sparsity: 2}, than: {sparsity: 4}, by: 0.1}\n"
         "    - {more: {sparsity: 2}, than: {sparsity: 4}, by: 0.2}\n"
@@ -376,6 +385,20 @@ static void checks_over_rows_by_hand(void **state)
     char *figure = read_file("results/hand/hand.svg");
     says(figure, "4 important pairs");
     says(figure, "exact answers, %, median and range of the seeds");
+    free(figure);
+    /* a line for each length, over the sparsities, of which training had 1 to 4 */
+    figure = read_file("results/hand/dense.svg");
+    says(figure, ">important pairs<");
+    says(figure, ">20 pairs<");
+    says(figure, ">40 pairs<");
+    says(figure, ">training, 1 to 4<");
+    says(figure, ">6<");
+    assert_null(strstr(figure, "2 important pairs"));
+    free(figure);
+    figure = read_file("results/hand/k.svg");
+    says(figure, ">k<");
+    says(figure, ">40 pairs<");
+    assert_null(strstr(figure, "training"));
     free(figure);
 }
 
