@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "first.h"
 #include "pass.h"
 
 /* A multiple of the query block; few enough for the second-level cache. */
@@ -40,6 +41,8 @@ struct lg_evaluator {
     struct lg__block ids_at;   /* size_t [sequences]; of those that share rows, all IDs: */
     struct lg__block whole[LG_LEVELS];
     struct level level[LG_LEVELS];
+    struct lg__block slot, kinds, kind_of; /* int [vocab], [kinds], [rows] */
+    struct lg__block made[3];              /* first layer, one row a kind: kv, q, feed-forward */
     int places_room;
     struct lg__block *scratch; /* one a thread */
 
@@ -48,6 +51,7 @@ struct lg_evaluator {
     const int *shared; /* [sequences] rows of sequence 0 that come before its own; NULL: none */
     int losses;        /* they alone are wanted: logits are not kept, other heads not run */
     int chunk_count, wanted, layer;
+    int kind_count; /* 0: the first layer is run row by row */
 };
 
 static int shared_rows(const struct lg_evaluator *e, int s) { return e->shared ? e->shared[s] : 0; }
@@ -90,8 +94,10 @@ lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
 void lg_evaluator_free(lg_evaluator *e)
 {
     if (!e) return;
-    struct lg__block *all[] = {&e->chunks, &e->rows,   &e->targets, &e->at,       &e->x,     &e->kv,
-                               &e->packed, &e->logits, &e->loss,    &e->block_at, &e->ids_at};
+    struct lg__block *all[] = {&e->chunks,  &e->rows,   &e->targets, &e->at,      &e->x,
+                               &e->kv,      &e->packed, &e->logits,  &e->loss,    &e->block_at,
+                               &e->ids_at,  &e->slot,   &e->kinds,   &e->kind_of, &e->made[0],
+                               &e->made[1], &e->made[2]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) lg__block_free(all[i]);
     for (int l = 0; l < LG_LEVELS; l++) {
         lg__block_free(&e->whole[l]);
@@ -204,6 +210,31 @@ static void fill_places(void *context, int s, int thread)
     for (int t = 0; t < whole_rows(e, s); t++) lg__places_add(x, ids, t);
 }
 
+/* Lists the kinds of tokens, if it pays to run the first layer by them. */
+static int list_kinds(struct lg_evaluator *e, lg_error *err)
+{
+    size_t V = (size_t)e->m->config.vocab, T = (size_t)e->b->rows, C = (size_t)e->m->config.width;
+    int code;
+    e->kind_count = 0;
+    if (!lg__by_kind(e->m)) return 0;
+    if (!e->slot.size) {
+        if ((code = lg__block_grow(&e->slot, V * sizeof(int), 0, "tokens", err))) return code;
+        memset(e->slot.data, -1, e->slot.size);
+    }
+    if ((code = lg__block_grow(&e->kinds, (V < T ? V : T) * sizeof(int32_t), 0, "tokens", err)) ||
+        (code = lg__block_grow(&e->kind_of, T * sizeof(int), 0, "tokens", err)))
+        return code;
+    int n = lg__kinds_list(e->slot.data, e->b->tokens, e->b->rows, e->kinds.data, e->kind_of.data);
+    if (!lg__kinds_pay(n, e->b->rows)) return 0;
+    for (int i = 0; i < 3; i++) {
+        size_t wide = C * (i ? 1 : 2) * sizeof(float);
+        if ((code = lg__block_grow(&e->made[i], (size_t)n * wide, 0, "the first layer", err)))
+            return code;
+    }
+    e->kind_count = n;
+    return 0;
+}
+
 /* ---- A chunk's arrays ------------------------------------------------------------------------ */
 
 /* Arrays for n rows, of which all are queries; the stream is in xq = out. */
@@ -287,6 +318,26 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
 
 /* ---- The parallel parts ------------------------------------------------------------------------ */
 
+/* What the first layer makes of CHUNK_ROWS kinds of tokens. */
+static void run_kinds(void *context, int i, int thread)
+{
+    struct lg_evaluator *e = context;
+    size_t C = (size_t)e->m->config.width, from = (size_t)i * CHUNK_ROWS;
+    int left = e->kind_count - (int)from;
+    struct lg__acts a;
+    float *cos, *sin, *rest;
+    carve(e, &a, &cos, &sin, &rest, e->scratch[thread].data, CHUNK_ROWS);
+    a.M = a.Mq = left < CHUNK_ROWS ? left : CHUNK_ROWS;
+    a.x = a.xq;
+    a.kv = (float *)e->made[0].data + from * 2 * C;
+    a.q = (float *)e->made[1].data + from * C;
+    a.out = (float *)e->made[2].data + from * C;
+    lg__embed(e->m, a.x, e->kinds.data, lg__ids(e->b), (int)from, a.M);
+    lg__kinds_make(e->m, &e->m->layers[0], &a);
+}
+
+static int by_kind(const struct lg_evaluator *e) { return e->layer == 0 && e->kind_count; }
+
 static void run_keys(void *context, int i, int thread)
 {
     struct lg_evaluator *e = context;
@@ -301,6 +352,11 @@ static void run_keys(void *context, int i, int thread)
     a.kv = (float *)e->kv.data + 2 * (size_t)c->r0 * C;
     if (e->layer == 0) lg__embed(m, a.x, e->b->tokens, lg__ids(e->b), c->r0, a.M);
     if (a.cos) lg__turns_rows(m, &e->turns, cos, sin, lg__ids(e->b), c->r0, a.M);
+    if (by_kind(e)) {
+        lg__kinds_give(a.kv, e->made[0].data, (const int *)e->kind_of.data + c->r0, a.M, 2 * C);
+        lg__layer_turn(m, a.kv, 2 * C, a.cos, a.sin, a.M, 1);
+        return;
+    }
     lg__layer_keys(m, &m->layers[e->layer], &a);
     for (int l = 0; e->layer == m->config.layers - 1 && l < m->config.levels; l++)
         if (m->config.pointer[l] && !e->losses)
@@ -426,10 +482,21 @@ static void run_rest(void *context, int i, int thread)
             lg__turns_rows(m, &e->turns, cos + j * (m->R / 2), sin + j * (m->R / 2), lg__ids(e->b),
                            row[j], 1);
     }
-    lg__norm_forward(m, l->norm1, a.h1q, a.mean1, a.rstd1, a.xq, n);
-    lg__layer_query(m, l, &a);
+    const int *kind = (const int *)e->kind_of.data + c->r0;
+    if (by_kind(e)) {
+        lg__kinds_give(a.q, e->made[1].data, kind, n, C);
+        lg__layer_turn(m, a.q, C, a.cosq, a.sinq, n, 1);
+    } else {
+        lg__norm_forward(m, l->norm1, a.h1q, a.mean1, a.rstd1, a.xq, n);
+        lg__layer_query(m, l, &a);
+    }
     attend(e, &a, c->sequence, row, n, rest);
-    lg__layer_after(m, l, &a);
+    if (by_kind(e) && m->config.parallel) {
+        lg__linear_forward(m, &l->out, a.out, a.att, n, 1);
+        lg__kinds_add(m, a.out, e->made[2].data, kind, n, C);
+    } else {
+        lg__layer_after(m, l, &a);
+    }
     if (!last) {
         memcpy((float *)e->x.data + (size_t)c->r0 * C, a.out, (size_t)n * wide);
         return;
@@ -522,7 +589,8 @@ static int run(struct lg_evaluator *e, const lg_batch *b, const int *shared, int
         if ((code = reserve_places(e, err))) return code;
         lg__pool_run(e->pool, b->sequences, fill_places, e);
     }
-    if ((code = reserve(e, err))) return code;
+    if ((code = list_kinds(e, err)) || (code = reserve(e, err))) return code;
+    lg__pool_run(e->pool, (e->kind_count + CHUNK_ROWS - 1) / CHUNK_ROWS, run_kinds, e);
     for (e->layer = 0; e->layer < m->config.layers; e->layer++) {
         lg__pool_run(e->pool, e->chunk_count, run_keys, e);
         if (!window) lg__pool_run(e->pool, ((int *)e->block_at.data)[b->sequences], run_pack, e);

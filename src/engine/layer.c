@@ -60,9 +60,8 @@ size_t lg__layer_tn_scratch(const struct lg_model *m, int T)
     return most;
 }
 
-/* Turns the first H heads of each row of x (rows ld apart). */
-static void turn(const struct lg_model *m, float *x, size_t ld, const float *cos, const float *sin,
-                 int T, int sign)
+void lg__layer_turn(const struct lg_model *m, float *x, size_t ld, const float *cos,
+                    const float *sin, int T, int sign)
 {
     if (cos) m->k->rotary(x, ld, cos, sin, T, m->config.heads, m->D, m->R, sign);
 }
@@ -71,13 +70,25 @@ void lg__layer_keys(const struct lg_model *m, const struct lg__layer *l, const s
 {
     lg__norm_forward(m, l->norm1, a->h1, a->mean1, a->rstd1, a->x, a->M);
     lg__linear_forward(m, &l->kv, a->kv, a->h1, a->M, 0);
-    turn(m, a->kv, 2 * (size_t)m->config.width, a->cos, a->sin, a->M, 1);
+    lg__layer_turn(m, a->kv, 2 * (size_t)m->config.width, a->cos, a->sin, a->M, 1);
 }
 
 void lg__layer_query(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
 {
     lg__linear_forward(m, &l->q, a->q, a->h1q, a->Mq, 0);
-    turn(m, a->q, (size_t)m->config.width, a->cosq, a->sinq, a->Mq, 1);
+    lg__layer_turn(m, a->q, (size_t)m->config.width, a->cosq, a->sinq, a->Mq, 1);
+}
+
+void lg__layer_feed(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a,
+                    int add)
+{
+    int act = m->config.act;
+    lg__linear_forward(m, &l->up, a->up, a->h2, a->Mq, 0);
+    if (act == LG_ACT_SWIGLU)
+        m->k->swiglu_forward(a->act, a->up, a->Mq, m->F);
+    else
+        m->k->gelu_forward(a->act, a->up, (size_t)a->Mq * (size_t)m->F, act == LG_ACT_GELU_TANH);
+    lg__linear_forward(m, &l->down, a->out, a->act, a->Mq, add);
 }
 
 void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
@@ -93,26 +104,28 @@ void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const 
         lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, stream, a->Mq);
         if (a->out != a->x2) memcpy(a->out, a->x2, bytes);
     }
-    lg__linear_forward(m, &l->up, a->up, a->h2, a->Mq, 0);
-    if (c->act == LG_ACT_SWIGLU)
-        m->k->swiglu_forward(a->act, a->up, a->Mq, m->F);
+    lg__layer_feed(m, l, a, 1);
+}
+
+/* out += act Wdown; act = f(up); up = h2 Wup */
+void lg__layer_feed_backward(const struct lg_model *m, const struct lg__layer *l,
+                             const struct lg__acts *a, const struct lg__backward *b)
+{
+    int act = m->config.act;
+    lg__linear_backward(m, &l->down, b->dact, b->d, a->act, b, a->Mq, 0);
+    if (act == LG_ACT_SWIGLU)
+        m->k->swiglu_backward(b->dup, b->dact, a->up, a->Mq, m->F);
     else
-        m->k->gelu_forward(a->act, a->up, (size_t)a->Mq * (size_t)m->F, c->act == LG_ACT_GELU_TANH);
-    lg__linear_forward(m, &l->down, a->out, a->act, a->Mq, 1);
+        m->k->gelu_backward(b->dup, b->dact, a->up, (size_t)a->Mq * (size_t)m->F,
+                            act == LG_ACT_GELU_TANH);
+    lg__linear_backward(m, &l->up, b->dh, b->dup, a->h2, b, a->Mq, 0);
 }
 
 void lg__layer_after_backward(const struct lg_model *m, const struct lg__layer *l,
                               const struct lg__acts *a, const struct lg__backward *b)
 {
     const lg_model_config *c = &m->config;
-    /* out += act Wdown; act = f(up); up = h2 Wup */
-    lg__linear_backward(m, &l->down, b->dact, b->d, a->act, b, a->Mq, 0);
-    if (c->act == LG_ACT_SWIGLU)
-        m->k->swiglu_backward(b->dup, b->dact, a->up, a->Mq, m->F);
-    else
-        m->k->gelu_backward(b->dup, b->dact, a->up, (size_t)a->Mq * (size_t)m->F,
-                            c->act == LG_ACT_GELU_TANH);
-    lg__linear_backward(m, &l->up, b->dh, b->dup, a->h2, b, a->Mq, 0);
+    lg__layer_feed_backward(m, l, a, b);
     /* h2 = norm2(xq), out = xq + att Wout + ..; or h2 = norm2(x2), x2 = xq + att Wout */
     if (c->parallel) lg__linear_backward(m, &l->out, b->datt, b->d, a->att, b, a->Mq, 0);
     lg__norm_backward(m, l->norm2, b->grad, b->d, b->dh, c->parallel ? a->xq : a->x2, a->mean2,
@@ -125,8 +138,8 @@ void lg__layer_keys_backward(const struct lg_model *m, const struct lg__layer *l
                              const int *rows)
 {
     size_t C = (size_t)m->config.width;
-    turn(m, b->dq, C, a->cosq, a->sinq, a->Mq, -1);
-    turn(m, b->dkv, 2 * C, a->cos, a->sin, a->M, -1);
+    lg__layer_turn(m, b->dq, C, a->cosq, a->sinq, a->Mq, -1);
+    lg__layer_turn(m, b->dkv, 2 * C, a->cos, a->sin, a->M, -1);
     lg__linear_backward(m, &l->kv, b->dh, b->dkv, a->h1, b, a->M, 0);
     if (!rows) {
         lg__linear_backward(m, &l->q, b->dh, b->dq, a->h1q, b, a->M, 1);

@@ -36,6 +36,12 @@ void lg__linear_forward(const struct lg_model *m, const struct lg__linear *l, fl
 void lg__layer_keys(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a);
 void lg__layer_query(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a);
 void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a);
+/* Its last part alone: out = ff(h2), or += if add. */
+void lg__layer_feed(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a,
+                    int add);
+/* Turns the heads of each of T rows of x (rows ld apart), sign -1: back; nothing without cos. */
+void lg__layer_turn(const struct lg_model *m, float *x, size_t ld, const float *cos,
+                    const float *sin, int T, int sign);
 
 /* Gradients. grad is laid out as params; `first` says that it holds nothing yet in the
  * matrices (they are overwritten; vectors are always added to). */
@@ -58,6 +64,9 @@ void lg__norm_backward(const struct lg_model *m, struct lg__norm_at n, float *gr
 void lg__linear_backward(const struct lg_model *m, const struct lg__linear *l, float *dx,
                          const float *dy, const float *x, const struct lg__backward *b, int T,
                          int add);
+/* From d, the gradient of ff(h2), to that of h2, in dh. */
+void lg__layer_feed_backward(const struct lg_model *m, const struct lg__layer *l,
+                             const struct lg__acts *a, const struct lg__backward *b);
 /* From d to datt (b->d becomes the gradient of xq, but for what comes through h1q). */
 void lg__layer_after_backward(const struct lg_model *m, const struct lg__layer *l,
                               const struct lg__acts *a, const struct lg__backward *b);

@@ -1,6 +1,8 @@
 /* pass.c: the order of a training pass. In the last layer, queries, attention output,
  * feed-forward and heads run on the wanted rows alone (those with a loss); its keys and
- * values, and all layers below, run on every row. */
+ * values, and all layers below, run on every row; but the first, where it can, makes of each kind
+ * of token once what does not depend on others (first.h). */
+#include "first.h"
 #include "pass.h"
 
 #include <string.h>
@@ -13,7 +15,11 @@ struct run {
     struct lg__pass *p;
     int r0;                /* the shard's first row in the batch */
     int all;               /* every row is wanted */
+    int kinds;             /* of tokens; 0: the first layer is run row by row */
+    int32_t *kind;         /* [kinds] */
+    int *kind_of;          /* [rows] */
     struct lg__acts *acts; /* one a layer */
+    struct lg__acts made;  /* of the kinds */
     int *iota;             /* 0, 1, 2, .. */
     int *row, *at;         /* [wanted] row in the shard; place in its sequence */
     int *first_wanted;     /* [count + 1] index into row of each sequence's first */
@@ -58,6 +64,8 @@ static size_t carve(struct run *r, float *base)
     ((to) = base ? (type *)(void *)(base + at) : NULL, at += up16((count) * sizeof(type) / 4))
     CARVE(r->acts, struct lg__acts, (size_t)c->layers);
     CARVE(r->iota, int, M);
+    CARVE(r->kind, int32_t, M);
+    CARVE(r->kind_of, int, M);
     CARVE(r->row, int, W);
     CARVE(r->at, int, W);
     CARVE(r->first_wanted, int, (size_t)r->s->count + 1);
@@ -103,6 +111,15 @@ static size_t carve(struct run *r, float *base)
         a->sinq = subset ? r->sinq : r->sin;
         x = a->out;
     }
+    if (lg__by_kind(m)) {
+        if (base) r->made = r->acts[0]; /* in the first rows of what it has for itself */
+        CARVE(r->made.x, float, M *C);
+        CARVE(r->made.kv, float, 2 * M * C);
+        CARVE(r->made.q, float, M *C);
+        CARVE(r->made.out, float, M *C);
+        r->made.xq = r->made.x;
+        r->made.cos = r->made.cosq = NULL;
+    }
     CARVE(r->final, float, W *C);
     CARVE(r->mean, float, W);
     CARVE(r->rstd, float, W);
@@ -137,6 +154,10 @@ int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct 
 {
     struct run r = {.m = m, .s = s};
     int e = lg__block_grow(&p->arena, carve(&r, NULL) * sizeof(float), 0, "activations", err);
+    if (!e && !p->slot.size) {
+        e = lg__block_grow(&p->slot, (size_t)m->config.vocab * sizeof(int), 0, "tokens", err);
+        if (!e) memset(p->slot.data, -1, p->slot.size);
+    }
     if (e || m->config.span != LG_SPAN_WINDOW) return e;
     if (s->count > p->room) {
         struct lg__block grown = {p->places, (size_t)p->room * sizeof *p->places};
@@ -157,7 +178,18 @@ void lg__pass_free(struct lg__pass *p)
     struct lg__block b = {p->places, 0};
     lg__block_free(&b);
     lg__block_free(&p->arena);
+    lg__block_free(&p->slot);
     *p = (struct lg__pass){0};
+}
+
+/* Lists the kinds of tokens, if it pays to run the first layer by them and the gradient of every row
+ * of it is not asked for. */
+static void list_kinds(struct run *r)
+{
+    if (!lg__by_kind(r->m) || r->p->inputs) return;
+    int n = lg__kinds_list(r->p->slot.data, r->b->tokens + r->r0, r->s->rows, r->kind, r->kind_of);
+    if (lg__kinds_pay(n, r->s->rows)) r->kinds = n;
+    r->made.M = r->made.Mq = n;
 }
 
 /* Lists the wanted rows, fills the rotations, indexes the IDs. */
@@ -258,12 +290,38 @@ static void gather(const struct run *r, float *to, const float *from)
         memcpy(to + (size_t)i * C, from + (size_t)r->row[i] * C, C * sizeof *to);
 }
 
+/* The first layer, by kinds of tokens. */
+static void first_forward(const struct run *r)
+{
+    const struct lg_model *m = r->m;
+    const struct lg__acts *a = &r->acts[0], *k = &r->made;
+    size_t C = (size_t)m->config.width;
+    lg__embed(m, k->x, r->kind, lg__ids(r->b), 0, k->M);
+    lg__kinds_make(m, &m->layers[0], k);
+    lg__kinds_give(a->kv, k->kv, r->kind_of, a->M, 2 * C);
+    lg__kinds_give(a->q, k->q, r->kind_of, a->M, C);
+    lg__layer_turn(m, a->kv, 2 * C, a->cos, a->sin, a->M, 1);
+    lg__layer_turn(m, a->q, C, a->cos, a->sin, a->M, 1);
+    attend(r, 0);
+    if (!m->config.parallel) {
+        lg__kinds_give(a->x, k->x, r->kind_of, a->M, C);
+        lg__layer_after(m, &m->layers[0], a);
+        return;
+    }
+    lg__kinds_give(a->out, k->x, r->kind_of, a->M, C);
+    lg__linear_forward(m, &m->layers[0].out, a->out, a->att, a->M, 1);
+    lg__kinds_add(m, a->out, k->out, r->kind_of, a->M, C);
+}
+
 static void forward(const struct run *r)
 {
     const struct lg_model *m = r->m;
     int last = m->config.layers - 1;
-    lg__embed(m, r->acts[0].x, r->b->tokens, lg__ids(r->b), r->r0, r->s->rows);
-    for (int l = 0; l <= last; l++) {
+    if (r->kinds)
+        first_forward(r);
+    else
+        lg__embed(m, r->acts[0].x, r->b->tokens, lg__ids(r->b), r->r0, r->s->rows);
+    for (int l = r->kinds ? 1 : 0; l <= last; l++) {
         const struct lg__acts *a = &r->acts[l];
         lg__layer_keys(m, &m->layers[l], a);
         if (a->xq != a->x) {
@@ -341,6 +399,34 @@ static void point(const struct run *r, int l, float scale, double *loss, int *ri
     lg__linear_backward(m, &p->query, r->back.dh, r->dpq[l], r->final, &r->back, r->s->wanted, 1);
 }
 
+/* The first layer, by kinds of tokens, down to the embedding. What the forward pass made of them is
+ * not needed any more: their gradients are in its place. */
+static void first_backward(const struct run *r)
+{
+    const struct lg_model *m = r->m;
+    const struct lg__layer *l = &m->layers[0];
+    const struct lg__acts *a = &r->acts[0], *k = &r->made;
+    const struct lg__backward *b = &r->back;
+    struct lg__backward of = *b;
+    size_t C = (size_t)m->config.width;
+    of.d = k->out;
+    of.dq = k->q;
+    of.dkv = k->kv;
+    of.dpointer = NULL;
+    if (m->config.parallel)
+        lg__linear_backward(m, &l->out, b->datt, b->d, a->att, b, a->M, 0);
+    else
+        lg__layer_after_backward(m, l, a, b);
+    attend_backward(r, 0);
+    lg__layer_turn(m, b->dq, C, a->cos, a->sin, a->M, -1);
+    lg__layer_turn(m, b->dkv, 2 * C, a->cos, a->sin, a->M, -1);
+    lg__kinds_sum(m, of.d, k->M, b->d, r->kind_of, a->M, C);
+    lg__kinds_sum(m, of.dq, k->M, b->dq, r->kind_of, a->M, C);
+    lg__kinds_sum(m, of.dkv, k->M, b->dkv, r->kind_of, a->M, 2 * C);
+    lg__kinds_backward(m, l, k, &of);
+    m->k->embed_backward(b->grad + m->tensors[0].offset, of.d, r->kind, k->M, m->config.width);
+}
+
 static void backward(struct run *r)
 {
     const struct lg_model *m = r->m;
@@ -351,7 +437,7 @@ static void backward(struct run *r)
     memset(b->d, 0, (size_t)r->s->wanted * C * sizeof *b->d);
     lg__norm_backward(m, m->final_norm, b->grad, b->d, b->dh, r->acts[last].out, r->mean, r->rstd,
                       r->s->wanted);
-    for (int l = last; l >= 0; l--) {
+    for (int l = last; l >= (r->kinds ? 1 : 0); l--) {
         const struct lg__acts *a = &r->acts[l];
         lg__layer_after_backward(m, &m->layers[l], a, b);
         attend_backward(r, l);
@@ -365,6 +451,10 @@ static void backward(struct run *r)
         b->dpointer = l == last ? r->dpk : NULL;
         lg__layer_keys_backward(m, &m->layers[l], a, b, dx, a->xq != a->x ? r->row : NULL);
         b->d = dx;
+    }
+    if (r->kinds) {
+        first_backward(r);
+        return;
     }
     if (r->p->inputs)
         memcpy(r->p->inputs + (size_t)r->r0 * C, b->d, (size_t)r->s->rows * C * sizeof *b->d);
@@ -384,6 +474,7 @@ void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg_
     carve(&r, p->arena.data);
     r.back.grad = grad;
     r.back.first = first;
+    list_kinds(&r);
     prepare(&r, turns);
     forward(&r);
     head(&r, &m->head, r.logits, r.target, scales->token, 0, &losses->loss, &losses->right);

@@ -32,6 +32,7 @@ struct lg__pass {
     struct lg__block arena;    /* floats, carved anew for each shard */
     struct lg__places *places; /* one a sequence of a shard, span window */
     int room;                  /* of them */
+    struct lg__block slot;     /* int [vocab], all -1 */
     float *inputs;             /* [rows of the batch, C] where the gradient of what enters the first
                                   layer goes; NULL: nowhere */
 };

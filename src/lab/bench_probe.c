@@ -11,10 +11,11 @@ enum { LENGTH = 512, VOCAB = 4096, LAYERS = 6, WIDTH = 256, HEADS = 4 };
 
 /* A forward pass over the tokens behind each one that is left out, and over the whole text: matrices,
  * the pairs of queries and keys, and the head of the predictions (those within the last tokens that
- * are kept have none for it). */
+ * are kept have none for it). In the first layer rows have their own of what comes behind the attention
+ * alone; the rest is made once for each kind of token, and not counted. */
 static double useful(const lg_run_probe_options *o)
 {
-    double C = WIDTH, row = LAYERS * 24 * C * C, pair = LAYERS * 4 * C, flops = 0;
+    double C = WIDTH, row = (24 * (LAYERS - 1) + 2) * C * C, pair = LAYERS * 4 * C, flops = 0;
     for (int j = o->keep_first ? 0 : -1; j < LENGTH - o->keep_last; j++) { /* at first: none is */
         int first = j < (o->keep_first ? 1 : 0) ? 0 : j + 1;
         for (int t = first; t < LENGTH; t++) {

@@ -83,9 +83,12 @@ static double fill(const struct shape *s, lg_batch *b, lg_error *err)
             if (s->last_only && t < n - 1) target[t] = LG_NONE;
         }
         if (lg_batch_add(b, n, token, NULL, target, NULL, err)) return -1;
-        /* In the last layer keys and values (2 w^2) run on all rows, the rest where needed. */
+        /* In the first layer what comes behind the attention (w^2) runs on all rows, the rest on the
+         * few kinds of tokens, which are not counted; in the last keys and values (2 w^2) do, the
+         * rest where needed. */
         double need = s->last_only ? 1 : n, pairs = n * (n + 1.0) / 2;
-        flops += 6 * (layer * n * (s->layers - 1) + 2 * w * w * n + (layer - 2 * w * w) * need);
+        flops += 6 * (w * w * n + layer * n * (s->layers - 2));
+        flops += 6 * (2 * w * w * n + (layer - 2 * w * w) * need);
         flops += 6 * VOCAB * w * need;
         flops += 12 * w * (pairs * (s->layers - 1) + (s->last_only ? n : pairs));
     }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/first.h"
 #include "engine/kernels.h"
 
 /* The best instruction set gets all of the work, the others (and sanitizers) a part. */
@@ -450,6 +451,65 @@ static void what_is_seen_changes_bits_and_nothing_else_does(void **state)
     }
 }
 
+/* Gradients of a tensor, copied. */
+static float *gradient_of(const lg_trainer *t, const lg_model *m, int i)
+{
+    lg_param p = lg_model_param((lg_model *)m, i);
+    size_t n = (size_t)p.rows * (size_t)p.cols;
+    return memcpy(hold(n * sizeof(float)), lg_trainer_gradient(t, i), n * sizeof(float));
+}
+
+/* Training runs the first layer once for each kind of token, and adds up the gradients of a kind's
+ * rows before it goes back through it; asked for the gradient of every row, it goes row by row. Both
+ * must give the same, but for the order of sums: within 1e-4 of each tensor's largest. */
+static void gradients_by_kind_are_those_row_by_row(void **state)
+{
+    (void)state;
+    for (int config = 0, least = 0; config < CONFIGS; config++, release()) {
+        lg_rng r;
+        lg_error err;
+        lg_rng_init(&r, 15, 0, (uint64_t)config);
+        lg_model *m = model_of(config);
+        lg_model_config c = config_of(config);
+        lg_train_options o = lg_train_options_default();
+        o.threads = 1;
+        lg_trainer *t = lg_trainer_new(m, &o, &err);
+        lg_batch b;
+        lg_batch_init(&b);
+        assert_non_null(t);
+        for (int s = 0; s < 16; s++) { /* two a group, and one kind alone in the last */
+            struct text x = text_make(&c, &r, 30 + 2 * s, s % 2 ? IDS_COLUMNS : IDS_PLAIN);
+            for (int i = 0; s == 15 && i < x.n; i++) x.tokens[i] = 0;
+            add(&b, &x, NULL);
+        }
+        assert_true(lg__by_kind(m) && lg__kinds_pay(c.vocab, 2 * 30));
+        float *inputs = hold((size_t)b.rows * (size_t)c.width * sizeof *inputs);
+        if (lg_trainer_inputs(t, &b, inputs, &err)) fail_msg("%s", err.text);
+        int count = lg_model_param_count(m);
+        float *want[64];
+        assert_true(count <= 64);
+        for (int i = 0; i < count; i++) want[i] = gradient_of(t, m, i);
+        if (lg_trainer_gradients(t, &b, NULL, &err)) fail_msg("%s", err.text);
+        for (int i = 0; i < count; i++) {
+            lg_param p = lg_model_param(m, i);
+            const float *got = lg_trainer_gradient(t, i);
+            float largest = 0, off = 0;
+            for (int j = 0; j < p.rows * p.cols; j++) {
+                largest = fmaxf(largest, fabsf(want[i][j]));
+                off = fmaxf(off, fabsf(want[i][j] - got[j]));
+            }
+            least += largest > 0 && off > 0;
+            if (!(off <= 1e-4f * largest))
+                fail_msg("%s: %s is off by %g of %g", config_name(config), p.name, (double)off,
+                         (double)largest);
+        }
+        if (config == CONFIGS - 1) assert_true(least > 0); /* the sums are not in the same order */
+        lg_batch_clear(&b);
+        lg_trainer_free(t);
+        lg_model_free(m);
+    }
+}
+
 static int rows_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +517,7 @@ static int rows_tests(void)
         cmocka_unit_test(a_row_is_the_same_decoded),
         cmocka_unit_test(a_field_cut_out_gives_the_same_bits),
         cmocka_unit_test(what_is_seen_changes_bits_and_nothing_else_does),
+        cmocka_unit_test(gradients_by_kind_are_those_row_by_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

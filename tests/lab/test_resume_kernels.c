@@ -94,7 +94,7 @@ static void the_same_kernels_say_nothing(void **state)
     assert_string_equal(out, "");
     half("same", "c", 30);
     assert_string_equal(out, "");
-    shows("same", "c-1");
+    shows("same", "c-2");
 }
 
 static void other_kernels_are_told_and_marked(void **state)
@@ -102,15 +102,15 @@ static void other_kernels_are_told_and_marked(void **state)
     (void)state;
     half("other", "c", 10);
     half("other", "naive", 20);
-    assert_non_null(strstr(out, "step 11: step 10 was made with the kernels c-1, and the run goes "
-                                "on with naive-1"));
-    shows("other", "c-1+naive-1 (resumed with others)");
+    assert_non_null(strstr(out, "step 11: step 10 was made with the kernels c-2, and the run goes "
+                                "on with naive-2"));
+    shows("other", "c-2+naive-2 (resumed with others)");
     half("other", "naive", 25); /* no news, and the mark stays */
     assert_string_equal(out, "");
     half("other", "naive", 30);
     half("other", "c", 30); /* nothing is left to do: nothing changes */
     assert_string_equal(out, "");
-    shows("other", "c-1+naive-1 (resumed with others)");
+    shows("other", "c-2+naive-2 (resumed with others)");
 }
 
 /* Takes the kernels out of the checkpoint's note, as it was before it had them. */
@@ -142,7 +142,7 @@ static void an_old_note_is_still_read(void **state)
     make_old("old");
     half("old", "c", 20);
     assert_string_equal(out, "");
-    shows("old", "unknown+c-1");
+    shows("old", "unknown+c-2");
 }
 
 int main(int argc, char **argv)
