@@ -234,6 +234,8 @@ typedef struct lg_train_result {
     int right;      /* of those, where the argmax is the target */
     int id_targets; /* ID losses: positions, levels, heads and pointers all counted */
     int id_right;
+    int first_rows; /* that the first layer was run on: fewer than the batch has where it makes the
+                         same of rows with the same token */
     double grad_norm; /* before clipping */
     double lr;
     int64_t step; /* steps done, this one included */
@@ -247,7 +249,8 @@ void lg_trainer_free(lg_trainer *t);
 int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err);
 /* Loss and gradients alone: nothing is updated. */
 int lg_trainer_gradients(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err);
-/* The same, and the gradients of what enters the first layer: inputs[rows, width]. */
+/* The same, and the gradients of what enters the first layer: inputs[rows, width]. That layer is run
+ * row by row, so that the order of sums, and the last bits, of its other gradients are not the same. */
 int lg_trainer_inputs(lg_trainer *t, const lg_batch *b, float *inputs, lg_error *err);
 /* Gradient of parameter i from the last step (clipped) or gradients call. */
 const float *lg_trainer_gradient(const lg_trainer *t, int i);

@@ -214,6 +214,7 @@ static void fill_places(void *context, int s, int thread)
 static int list_kinds(struct lg_evaluator *e, lg_error *err)
 {
     size_t V = (size_t)e->m->config.vocab, T = (size_t)e->b->rows, C = (size_t)e->m->config.width;
+    size_t most = V < T ? V : T; /* kinds, of any batch with as many rows */
     int code;
     e->kind_count = 0;
     if (!lg__by_kind(e->m)) return 0;
@@ -221,14 +222,15 @@ static int list_kinds(struct lg_evaluator *e, lg_error *err)
         if ((code = lg__block_grow(&e->slot, V * sizeof(int), 0, "tokens", err))) return code;
         memset(e->slot.data, -1, e->slot.size);
     }
-    if ((code = lg__block_grow(&e->kinds, (V < T ? V : T) * sizeof(int32_t), 0, "tokens", err)) ||
+    if ((code = lg__block_grow(&e->kinds, most * sizeof(int32_t), 0, "tokens", err)) ||
         (code = lg__block_grow(&e->kind_of, T * sizeof(int), 0, "tokens", err)))
         return code;
     int n = lg__kinds_list(e->slot.data, e->b->tokens, e->b->rows, e->kinds.data, e->kind_of.data);
     if (!lg__kinds_pay(n, e->b->rows)) return 0;
-    for (int i = 0; i < 3; i++) {
+    size_t paid = most < T / 4 * 3 ? most : T / 4 * 3;
+    for (int i = 0; i < (e->m->config.parallel ? 3 : 2); i++) {
         size_t wide = C * (i ? 1 : 2) * sizeof(float);
-        if ((code = lg__block_grow(&e->made[i], (size_t)n * wide, 0, "the first layer", err)))
+        if ((code = lg__block_grow(&e->made[i], paid * wide, 0, "the first layer", err)))
             return code;
     }
     e->kind_count = n;
@@ -331,7 +333,7 @@ static void run_kinds(void *context, int i, int thread)
     a.x = a.xq;
     a.kv = (float *)e->made[0].data + from * 2 * C;
     a.q = (float *)e->made[1].data + from * C;
-    a.out = (float *)e->made[2].data + from * C;
+    if (e->m->config.parallel) a.out = (float *)e->made[2].data + from * C;
     lg__embed(e->m, a.x, e->kinds.data, lg__ids(e->b), (int)from, a.M);
     lg__kinds_make(e->m, &e->m->layers[0], &a);
 }
@@ -482,8 +484,8 @@ static void run_rest(void *context, int i, int thread)
             lg__turns_rows(m, &e->turns, cos + j * (m->R / 2), sin + j * (m->R / 2), lg__ids(e->b),
                            row[j], 1);
     }
-    const int *kind = (const int *)e->kind_of.data + c->r0;
-    if (by_kind(e)) {
+    const int *kind = by_kind(e) ? (const int *)e->kind_of.data + c->r0 : NULL;
+    if (kind) {
         lg__kinds_give(a.q, e->made[1].data, kind, n, C);
         lg__layer_turn(m, a.q, C, a.cosq, a.sinq, n, 1);
     } else {
@@ -491,7 +493,7 @@ static void run_rest(void *context, int i, int thread)
         lg__layer_query(m, l, &a);
     }
     attend(e, &a, c->sequence, row, n, rest);
-    if (by_kind(e) && m->config.parallel) {
+    if (kind && m->config.parallel) {
         lg__linear_forward(m, &l->out, a.out, a.att, n, 1);
         lg__kinds_add(m, a.out, e->made[2].data, kind, n, C);
     } else {

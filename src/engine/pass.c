@@ -475,6 +475,7 @@ void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg_
     r.back.grad = grad;
     r.back.first = first;
     list_kinds(&r);
+    losses->first_rows += r.kinds ? r.kinds : s->rows;
     prepare(&r, turns);
     forward(&r);
     head(&r, &m->head, r.logits, r.target, scales->token, 0, &losses->loss, &losses->right);

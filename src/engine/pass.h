@@ -20,6 +20,7 @@ struct lg__shard {
 struct lg__losses {
     double loss, id_loss[LG_LEVELS], point_loss[LG_LEVELS];
     int right, id_right[LG_LEVELS], point_right[LG_LEVELS];
+    int first_rows; /* of the first layer */
 };
 
 /* Weight of one row's loss in the whole, of each kind. */

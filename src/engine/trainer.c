@@ -296,6 +296,7 @@ static void gather_losses(const struct lg_trainer *t, const struct counts *n, lg
     for (int g = 0; g < t->o.groups; g++) {
         r->loss += t->groups[g].losses.loss;
         r->right += t->groups[g].losses.right;
+        r->first_rows += t->groups[g].losses.first_rows;
     }
     if (n->token) r->loss /= n->token;
     for (int l = 0; l < t->m->config.levels; l++) {

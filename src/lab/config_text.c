@@ -376,7 +376,8 @@ static const char page_experiments[] =
     "`vary`\n"
     "calls `method`, `train` has the others but the seed, `a=1;b=2`. `run.json` says for each run\n"
     "which command, commit, compiler, CPU and kernels made it, when and in how many hours, and\n"
-    "has sums of its settings and of its table or examples: if these change, `reproduce` says which\n"
+    "has sums of its settings and of its table or examples: if these change, `reproduce` says "
+    "which\n"
     "rows are of others. Scales other than `desk` write both into `--out`.\n";
 
 static const char page_losses[] =

@@ -101,13 +101,22 @@ int lg__journal_same(const struct lg__study *s, int run)
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* "avx2+c" of "avx2-1+c-1". */
+/* "avx2+c" of "avx2-1+avx2-2+c-1". */
 static void isa_of(const char *kernels, char isa[LG__RUN_KERNELS])
 {
-    size_t n = 0;
-    for (int skip = 0; *kernels; kernels++) {
-        skip = *kernels == '-' || (skip && *kernels != '+');
-        if (!skip) isa[n++] = *kernels;
+    size_t n = 0, last = 0, length = 0; /* the one before */
+    while (*kernels) {
+        size_t word = strcspn(kernels, "-+");
+        int same = n && word == length && strncmp(isa + last, kernels, word) == 0;
+        if (!same && word) {
+            if (n) isa[n++] = '+';
+            memcpy(isa + n, kernels, word);
+            last = n;
+            length = word;
+            n += word;
+        }
+        kernels += strcspn(kernels, "+");
+        kernels += *kernels == '+';
     }
     isa[n] = 0;
     if (!n) snprintf(isa, LG__RUN_KERNELS, "unknown");

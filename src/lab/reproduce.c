@@ -237,7 +237,8 @@ static void tell_others(const struct lg__study *s)
     snprintf(
         note, sizeof note,
         "the rows of %d of %d runs were made with other settings, or another table, than %.100s "
-        "has now (%.100s is one); take them out of %.100s to make them anew",
+        "has now (%.100s is one); take them out of %.100s, and the runs' folders away, to make "
+        "them anew",
         n, s->plan.count, s->file, s->plan.runs[first].name, s->evals);
     s->o->note(s->o->context, note);
 }

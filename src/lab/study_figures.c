@@ -247,9 +247,15 @@ static int put_losses(struct drawing *d, const char *file, lg_error *err)
 static int put_answers(struct drawing *d, const char *file, lg_error *err)
 {
     char label[100];
-    int several = 0;
+    int several = 0, sparse = 0;
     draw_lines(d);
-    for (int i = 0; i < d->count; i++) several |= d->cells[i]->seeds > 1;
+    for (int i = 0; i < d->count; i++) {
+        several |= d->cells[i]->seeds > 1;
+        sparse |= d->cells[i]->sparsity;
+    }
+    if (d->f->x == LG__X_SPARSITY && !sparse)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "x is sparsity, and no cell has one; say eval.sparsities, or take another");
     const struct lg__study_variant *v = lg__study_variant_of(d->s, d->cells[0]->run);
     if (d->f->x == LG__X_LENGTH)
         snprintf(label, sizeof label, "length (%.60s)", v->unit);

@@ -102,9 +102,10 @@ static int fill_batch(struct training *t, int64_t step, lg_error *err)
 }
 
 /* Useful floating-point operations of the batch's step: 6 for each weight and row that needs it,
- * 12 for each dimension and visible pair; a window's few pairs are not counted. In the last layer
+ * 12 for each dimension and visible pair; a window's few pairs are not counted. In the first of
+ * several layers what does not depend on other tokens is needed for first_rows alone; in the last
  * keys and values are needed for every row, the rest where something is to be predicted. */
-static double useful_gflop(const struct training *t)
+static double useful_gflop(const struct training *t, int first_rows)
 {
     const lg_model_config *c = &t->run.model_config;
     const lg_batch *b = &t->batch;
@@ -122,6 +123,8 @@ static double useful_gflop(const struct training *t)
     if (c->span == LG_SPAN_WINDOW) pairs = last_pairs = 0;
     double matmul = layer * rows * (c->layers - 1) + 2 * w * w * rows +
                     (layer - 2 * w * w) * wanted + heads * w * wanted;
+    double alone = c->parallel ? layer - w * w : 3 * w * w;
+    if (c->layers > 1) matmul -= alone * (rows - first_rows);
     return 1e-9 * (6 * matmul + 12 * w * (pairs * (c->layers - 1) + last_pairs));
 }
 
@@ -428,7 +431,7 @@ static int one_step(struct training *t, lg_run_step *told, lg_error *err)
                           .id_accuracy = r.id_targets ? (double)r.id_right / r.id_targets : 0,
                           .lr = r.lr,
                           .tokens = t->batch.rows,
-                          .gflop = useful_gflop(t),
+                          .gflop = useful_gflop(t, r.first_rows),
                           .length = t->length,
                           .sparsity = t->sparsity};
     if (t->run.config.curriculum != LG__CURRICULUM_NONE) follow_curriculum(t, accuracy);

@@ -402,6 +402,52 @@ static void checks_over_rows_by_hand(void **state)
     free(figure);
 }
 
+/* Over what vary has as numbers: one line a length, whatever the order of the values. */
+static void figures_over_an_axis(void **state)
+{
+    (void)state;
+    struct told t = {0};
+    lg_reproduce_options o = options("axis", &t);
+    lg_reproduce_result r;
+    lg_error err = {0};
+    write_file("experiments/axis.yaml", "# By k? Expected: yes.\n"
+                                        "experiment:\n"
+                                        "  words: documented\n"
+                                        "  budget: 1\n"
+                                        "  figures:\n"
+                                        "    - {file: k.svg, title: By k, x: k, lines: length}\n"
+                                        "    - {file: none.svg, title: None, x: sparsity}\n"
+                                        "config:\n"
+                                        "  task: {name: copy}\n"
+                                        "  train: {steps: 5, length: [10, 20]}\n"
+                                        "  eval: {lengths: [20, 40], samples: 100}\n"
+                                        "vary: {k: {10: {}, 2: {}}, seed: [1]}\n");
+    mkdir(in_home("results"), 0777);
+    mkdir(in_home("results/axis"), 0777);
+    FILE *f = fopen(in_home("results/axis/evals.csv"), "w");
+    assert_non_null(f);
+    fputs(HEAD, f);
+    for (int k = 2; k <= 10; k += 8)
+        for (int length = 20; length <= 40; length += 20)
+            for (int m = 0; m < 2; m++)
+                fprintf(f, "axis,,k=%d,1,%d,letters,%d.00,0,100,0.%d,0.1,0.9,0.5,given,%s,20,0\n",
+                        k, length, length, k, m ? "taught" : "generated");
+    assert_int_equal(fclose(f), 0);
+    must(lg_reproduce(&o, &r, &err), &err);
+    assert_true(r.done == 2 && t.figures == 2);
+    char path[400];
+    snprintf(path, sizeof path, "%s/experiments/axis.yaml", home);
+    remove(path);
+    assert_false(there("results/axis/none.svg")); /* copy has no sparsity to draw over */
+    if (t.missing > 1) return;                    /* no gnuplot */
+    char *figure = read_file("results/axis/k.svg"), *one = strstr(figure, ">20 letters<");
+    assert_non_null(one);
+    assert_null(strstr(one + 1, ">20 letters<"));
+    says(figure, ">40 letters<");
+    assert_null(strstr(figure, "k 10"));
+    free(figure);
+}
+
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
 #define TINY                                                                                       \
@@ -728,6 +774,7 @@ int main(void)
         cmocka_unit_test(wrong_scales_and_experiments_are_refused),
         cmocka_unit_test(tau_b_by_hand),
         cmocka_unit_test(checks_over_rows_by_hand),
+        cmocka_unit_test(figures_over_an_axis),
         cmocka_unit_test(rows_are_made_once),
         cmocka_unit_test(certificates_are_kept),
         cmocka_unit_test(scales_and_states),
