@@ -197,7 +197,7 @@ double lg_peak_gflops(int threads)
 {
     struct lg__peak p;
     if (lg__peak_init(&p, threads, NULL)) return 0;
-    double g = lg__peak_measure(&p, 0, lg__pool_threads(p.pool), 0.05);
+    double g = lg__peak_measure(&p, 0, lg__pool_threads(p.pool), 0.3);
     lg__peak_clear(&p);
     return g;
 }
