@@ -247,6 +247,9 @@ typedef struct lg_run_probe_options {
     double epsilon, least; /* nats, as in lg_probe_options */
     int threads;           /* 0: all cores */
     const char *store;     /* the bins go there; NULL: nowhere */
+    const char
+        *begun; /* a file that has what is done of each document, so that the same probe goes on
+                          where it was stopped; it goes when all is done. NULL: none */
     lg_probe_passage_told *passage;
     lg_probe_row_told *row;
     lg_probe_progress *progress; /* each of them or NULL */

@@ -40,7 +40,8 @@ const char lg_cmd_probe_help[] =
     "  --keep-last N    tokens that are never left out, beside the first (4)\n"
     "  --drop-first     the first may be left out too\n"
     "  --most-k N       k* is looked for up to here (32); more is \"over N\"\n"
-    "  --out DIR        predictions.csv, kstar.svg, excess.svg, position.svg, passage.html\n"
+    "  --out DIR        predictions.csv, kstar.svg, excess.svg, position.svg, passage.html; a\n"
+    "                   probe that was stopped goes on from there\n"
     "  --store FILE     where the rows go (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N      threads (all cores)\n"
     "  --json           one object a line: each row of the table, then the summary\n"
@@ -197,6 +198,7 @@ static int run(struct request *q)
     int code = lg_cli_probe_out_open(&q->out);
     if (code) return code;
     q->start = q->shown = lg_cli_now();
+    q->o.begun = lg_cli_probe_out_begun(&q->out);
     q->o.store = lg_cli_store(q->o.store);
     q->o.passage = told_passage;
     q->o.row = told_row;
@@ -213,8 +215,8 @@ static int run(struct request *q)
         return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
     }
     if (s.stopped)
-        fprintf(stderr, "Stopped after %d texts; what follows is of these and kept nowhere.\n",
-                s.documents);
+        fprintf(stderr, "Stopped after %d texts; what follows is of these. %s\n", s.documents,
+                q->o.begun ? "The same command goes on." : "It is kept nowhere (--out keeps it).");
     if (s.length > s.trained_length && s.trained_length)
         fprintf(
             stderr,

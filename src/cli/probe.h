@@ -28,9 +28,12 @@ struct lg_cli_probe_out {
     lg_probe_passage page; /* its tokens are a copy, its words the library's until it returns */
     char **piece;          /* [page.n] its tokens as HTML */
     int lost;              /* 1: no memory, or a file could not be written */
+    char begun[4096];
 };
 
 int lg_cli_probe_out_open(struct lg_cli_probe_out *o);
+/* The file that a probe which was stopped goes on from; NULL: none. */
+const char *lg_cli_probe_out_begun(struct lg_cli_probe_out *o);
 void lg_cli_probe_out_passage(struct lg_cli_probe_out *o, const lg_probe_passage *p);
 void lg_cli_probe_out_row(struct lg_cli_probe_out *o, const lg_probe_row *r);
 /* Writes the rest; 0, or an exit code with the reason on stderr. */

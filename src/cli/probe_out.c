@@ -39,6 +39,11 @@ static int close_file(FILE *f)
     return (fclose(f) != 0) | bad;
 }
 
+const char *lg_cli_probe_out_begun(struct lg_cli_probe_out *o)
+{
+    return o->folder && !path_of(o, "begun", o->begun) ? o->begun : NULL;
+}
+
 int lg_cli_probe_out_open(struct lg_cli_probe_out *o)
 {
     if (!o->folder) return 0;

@@ -65,8 +65,7 @@ void lg__influence_close(struct lg__influence *f)
 
 static int levels_of(const struct lg__influence *f) { return lg_model_get_config(f->m)->levels; }
 
-/* Lists the predictions and makes room for what is found of them. */
-static int begin(struct lg__influence *f, const struct lg__passage *p, lg_error *err)
+int lg__influence_list(struct lg__influence *f, const struct lg__passage *p, lg_error *err)
 {
     size_t n = (size_t)p->n, count = 0, k = (size_t)f->o.most_k;
     for (int t = 1; t < p->n; t++) count += p->wanted[t] != 0;
@@ -273,7 +272,7 @@ static int score_by_gradient(struct lg__influence *f, const struct lg__passage *
 
 int lg__influence_scores(struct lg__influence *f, const struct lg__passage *p, lg_error *err)
 {
-    int e = begin(f, p, err);
+    int e = lg__influence_list(f, p, err);
     if (e || !f->count) return e;
     if ((e = read_whole(f, p, err))) return e;
     return f->trainer ? score_by_gradient(f, p, err) : score_by_loss(f, p, err);

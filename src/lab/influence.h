@@ -52,7 +52,10 @@ struct lg__influence {
 int lg__influence_open(struct lg__influence *f, lg_model *m, const lg_run_probe_options *o,
                        lg_error *err);
 void lg__influence_close(struct lg__influence *f);
-/* Looks at the wanted predictions of a text: f->need[f->count], in their order. */
+/* Lists the wanted predictions of a text, f->need[f->count], in their order, and makes room for what is
+ * found of them. */
+int lg__influence_list(struct lg__influence *f, const struct lg__passage *p, lg_error *err);
+/* Looks at them. */
 int lg__influence_run(struct lg__influence *f, const struct lg__passage *p, lg_error *err);
 /* Only how much each token matters to each of them: scores[i * n + t], 0 for what is never left
  * out. */

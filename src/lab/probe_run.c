@@ -7,10 +7,12 @@
 #include "base/error.h"
 #include "lab/held.h"
 #include "lab/influence.h"
+#include "lab/probe_begun.h"
 #include "lab/probe_sum.h"
 #include "lab/store.h"
 #include "lab/texts.h"
 #include "tasks/tasks.h"
+#include "text/text.h"
 
 enum { ROWS = 1 << 14 };      /* a batch is closed at this many */
 enum { STREAM_CHOSEN = 203 }; /* which predictions of a document are looked at */
@@ -34,6 +36,7 @@ struct probing {
     struct lg__influence influence;
     struct lg__probe_sum sum;
     struct against against;
+    struct lg__begun begun;
     lg_example x;
     struct lg__block ids[LG_LEVELS]; /* int32_t [n] */
     int least;                       /* the shortest examples; the longest are o.length */
@@ -120,9 +123,8 @@ static int read_against(struct probing *p, lg_error *err)
     struct against *a = &p->against;
     const struct lg__need *need = p->influence.need;
     int count = p->influence.count, C = a->context, done = 0;
-    int e = lg__block_grow(&a->losses, 2 * (size_t)count * sizeof(float), 0, "losses", err);
     float *loss = a->losses.data;
-    if (!e) e = set_length(&a->run, tokens_of(p), err);
+    int e = set_length(&a->run, tokens_of(p), err);
     if (!e) e = lg__example_fill(&a->x, p->x.tokens, p->x.n, err);
     if (e) return e;
     memcpy(a->x.loss, p->x.loss, (size_t)p->x.n);
@@ -233,6 +235,25 @@ static int tell(struct probing *p, int64_t document, lg_error *err)
     return e;
 }
 
+/* What is found of a document, if it was not found before. */
+static int look(struct probing *p, int64_t document, const struct lg__passage *passage,
+                lg_error *err)
+{
+    struct lg__influence *f = &p->influence;
+    struct lg__block *losses = &p->against.losses;
+    int got = 0, e = lg__influence_list(f, passage, err);
+    if (!e) e = lg__block_grow(losses, 2 * (size_t)f->count * sizeof(float), 0, "losses", err);
+    float *against = e || !p->o.against ? NULL : losses->data;
+    uint64_t sum = lg__hash(p->x.tokens, (size_t)p->x.n * sizeof *p->x.tokens, (uint64_t)document);
+    if (!e) e = lg__begun_take(&p->begun, sum, f, against, &got, err);
+    if (!e && got) return tell(p, document, err);
+    if (!e) e = set_length(&p->run, tokens_of(p), err);
+    if (!e) e = lg__influence_run(f, passage, err);
+    if (!e && against && f->count) e = read_against(p, err);
+    if (!e) e = lg__begun_put(&p->begun, sum, f, against, err);
+    return e ? e : tell(p, document, err);
+}
+
 static int one_document(struct probing *p, lg_error *err)
 {
     int64_t document;
@@ -246,10 +267,7 @@ static int one_document(struct probing *p, lg_error *err)
         passage.ids[l] = ids[l] = p->ids[l].data;
     }
     if (!e) e = lg_scheme_ids(&p->run.scheme, p->task, &p->x, NULL, ids, err);
-    if (!e) e = set_length(&p->run, tokens_of(p), err);
-    if (!e) e = lg__influence_run(&p->influence, &passage, err);
-    if (!e && p->o.against && p->influence.count) e = read_against(p, err);
-    return e ? e : tell(p, document, err);
+    return e ? e : look(p, document, &passage, err);
 }
 
 /* ---- All of them ---------------------------------------------------------------------------- */
@@ -312,6 +330,25 @@ static int choose_documents(struct probing *p, lg_error *err)
                     p->o.length);
 }
 
+/* Everything that decides what is found of a document, but its tokens. */
+static int open_begun(struct probing *p, lg_error *err)
+{
+    const lg_run_probe_options *o = &p->o;
+    const struct lg__run *r[] = {&p->run, &p->against.run};
+    char text[1000], kernels[LG__RUN_KERNELS];
+    if (!o->begun) return 0;
+    lg__run_kernels(kernels);
+    uint64_t sum = 0;
+    for (int i = 0; i < (o->against ? 2 : 1); i++) {
+        snprintf(text, sizeof text, "%s %lld", r[i]->id, (long long)r[i]->step);
+        sum = lg__hash(text, strlen(text), sum);
+    }
+    snprintf(text, sizeof text, "%s %d %d %d %d %d %d %d %a %a %d", kernels, o->length, p->least,
+             p->documents, o->predictions, (int)o->method, o->keep_last, o->keep_first, o->epsilon,
+             o->least, o->most_k);
+    return lg__begun_open(&p->begun, o->begun, lg__hash(text, strlen(text), sum), err);
+}
+
 static int open_probing(struct probing *p, lg_error *warning, lg_error *err)
 {
     lg_run_probe_options *o = &p->o;
@@ -328,7 +365,8 @@ static int open_probing(struct probing *p, lg_error *warning, lg_error *err)
     if ((e = open_against(p, err)) || (e = choose_documents(p, err))) return e;
     p->influence.progress = progress;
     p->influence.of = p;
-    return lg__influence_open(&p->influence, p->run.model, o, err);
+    e = lg__influence_open(&p->influence, p->run.model, o, err);
+    return e ? e : open_begun(p, err);
 }
 
 /* In the unit of the examples; 0: it is another one than that of training. */
@@ -420,6 +458,7 @@ int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_er
     }
     if (!e && store && !summary->stopped) e = keep(p, summary, store, err);
     lg_store_close(store);
+    lg__begun_close(&p->begun, !e && !summary->stopped);
     close_probing(p);
     free(p);
     return e;

@@ -293,6 +293,98 @@ static void a_stopped_probe_is_not_kept(void **state)
     assert_non_null(strstr(err.text, "stopped before"));
 }
 
+/* ---- One that was stopped ------------------------------------------------------------------ */
+
+struct stopping {
+    struct told told;
+    int stop, documents, computed; /* to stop after so many documents; those that were not there */
+    double done;
+};
+
+static void stopping_passage(void *context, const lg_probe_passage *p)
+{
+    struct stopping *s = context;
+    told_passage(&s->told, p);
+    s->stop = s->told.passages == s->documents;
+}
+
+static void stopping_row(void *context, const lg_probe_row *r)
+{
+    told_row(&((struct stopping *)context)->told, r);
+}
+
+/* Leaving out is told of, reading back is not. */
+static void stopping_progress(void *context, double done)
+{
+    struct stopping *s = context;
+    int document = (int)(done * 5 - 1e-9);
+    s->computed += !s->done || document != (int)(s->done * 5 - 1e-9);
+    s->done = done;
+}
+
+static lg_probe_summary probe_until(struct stopping *s, int documents, double epsilon)
+{
+    lg_probe_summary r;
+    lg_error err = {0};
+    lg_run_probe_options o = text_options(&s->told);
+    *s = (struct stopping){.documents = documents};
+    o.begun = in_home("begun");
+    o.epsilon = epsilon;
+    o.passage = stopping_passage;
+    o.row = stopping_row;
+    o.progress = stopping_progress;
+    o.stop = &s->stop;
+    o.of = s;
+    must(lg_run_probe(&o, &r, NULL, &err), &err);
+    return r;
+}
+
+static void same_rows(const struct told *a, const struct told *b)
+{
+    assert_int_equal(a->rows, b->rows);
+    for (int i = 0; i < a->rows; i++) {
+        const lg_probe_row *x = &a->row[i], *y = &b->row[i];
+        assert_true(x->document == y->document && x->position == y->position && x->k == y->k);
+        assert_true(x->loss == y->loss && x->loss_0 == y->loss_0 && x->depends == y->depends);
+        assert_true(x->against == y->against && x->against_short == y->against_short);
+        assert_int_equal(x->sources, y->sources);
+    }
+}
+
+static void change_byte(const char *name, long from_end)
+{
+    FILE *f = fopen(in_home(name), "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, -from_end, SEEK_END), 0);
+    int byte = fgetc(f);
+    assert_int_equal(fseek(f, -from_end, SEEK_END), 0);
+    fputc(byte ^ 1, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Stopped after two of five documents, the same probe goes on with the third and ends as if it had
+ * never been; what is damaged, and what another probe had begun, is made anew. */
+static void a_stopped_probe_goes_on(void **state)
+{
+    (void)state;
+    static struct stopping whole, part;
+    lg_probe_summary all = probe_until(&whole, 0, 0.1), s;
+    assert_true(!all.stopped && all.documents == 5);
+    assert_int_equal(whole.computed, 5);
+    assert_null(fopen(in_home("begun"), "rb")); /* it went when all was done */
+    for (int damage = 0; damage < 3; damage++) {
+        s = probe_until(&part, 2, 0.1);
+        assert_true(s.stopped && s.documents == 2 && part.computed == 2);
+        if (damage == 1) change_byte("begun", 40); /* in the second document */
+        if (damage == 2) probe_until(&part, 1, 0.2);
+        s = probe_until(&part, 0, 0.1);
+        assert_true(!s.stopped && s.documents == 5);
+        assert_int_equal(part.computed, damage == 0 ? 3 : damage == 1 ? 4 : 5);
+        same_rows(&part.told, &whole.told);
+        assert_memory_equal(&s.difference, &all.difference, sizeof s.difference);
+    }
+}
+
 static void most_marked(void *context, const lg_probe_passage *p)
 {
     int marked = 0;
@@ -633,6 +725,7 @@ int main(void)
         cmocka_unit_test(means_are_over_predictions_and_intervals_over_documents),
         cmocka_unit_test(the_difference_is_of_large_less_small),
         cmocka_unit_test(a_stopped_probe_is_not_kept),
+        cmocka_unit_test(a_stopped_probe_goes_on),
         cmocka_unit_test(sparsity_is_that_of_training),
         cmocka_unit_test(fewer_predictions_are_spread_evenly),
         cmocka_unit_test(no_document_is_read_for_nothing),
