@@ -13,8 +13,8 @@
 #undef real
 #undef LG__TABLE
 
-/* Raised whenever a change of a kernel, or of the order of sums, may change a bit of a result: a checkpoint carries it, and a
- * run that goes on with other kernels is marked. */
+/* Raised whenever a change of a kernel, or of the order of sums, may change a bit of a result: a
+ * checkpoint carries it, and a run that goes on with other kernels is marked. */
 enum { LG__KERNELS_VERSION = 2 };
 
 /* The best table that this CPU runs, or the one that LENGTHEN_ISA names. */

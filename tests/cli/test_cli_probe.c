@@ -79,6 +79,17 @@ static void a_run_is_held_against_another(void **state)
     assert_false(there("results/probe/excess.svg"));
 }
 
+/* --out keeps what was begun: a file of another probe is replaced by this one's, which goes at its end. */
+static void what_was_begun_lies_in_the_folder(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_home("begun"), 0777), 0);
+    assert_int_equal(write_file("begun/begun", "of another probe"), 0);
+    assert_int_equal(run("probe long --documents 2 --predictions 4 --out begun " SMALL, BOTH), 0);
+    assert_true(there("begun/predictions.csv"));
+    assert_false(there("begun/begun"));
+}
+
 /* What the store has of it is shown with the run. */
 static void probes_are_shown_with_their_run(void **state)
 {
@@ -213,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_held_against_another),
+        cmocka_unit_test(what_was_begun_lies_in_the_folder),
         cmocka_unit_test(probes_are_shown_with_their_run),
         cmocka_unit_test(json_is_an_object_a_line),
         cmocka_unit_test(other_tasks_are_probed_on_their_examples),
