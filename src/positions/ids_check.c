@@ -183,6 +183,22 @@ static void remark_on_roles(const struct lg__plan *p, const lg_task_shape *shape
                      p->levels, l + 1, l + 1);
 }
 
+/* With full span a relative bias is the same for all keys past an end of the window: where that end
+ * is 0, keys of the query's own ID look like those. IDs of other kinds never come after the query's. */
+static void remark_on_clipping(const struct lg__plan *p, const lg_task_shape *shape,
+                               const lg_model_config *c, lg_error *remark)
+{
+    if (c->span != LG_SPAN_FULL || strcmp(c->encoding, "relative") != 0) return;
+    for (int l = 0; l < c->levels && !remark->text[0]; l++)
+        if (!c->window_lo[l] || (!c->window_hi[l] && lg__plan_coupled(p)))
+            lg__fail(remark, LG_OK,
+                     "the window of level %d (%s) is [%d, %d]: with span full a relative bias is "
+                     "the same past its ends, so keys of the query's own ID look like all that "
+                     "are %s it; take a window that is wider on both sides, or span window",
+                     l + 1, level_name(shape, l), c->window_lo[l], c->window_hi[l],
+                     !c->window_lo[l] ? "before" : "behind");
+}
+
 int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, int length,
                     lg_error *remark, lg_error *err)
 {
@@ -207,6 +223,7 @@ int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, in
     if (remark) {
         remark_on_roles(&p, shape, c, remark);
         remark_on_the_end(shape, c, remark);
+        remark_on_clipping(&p, shape, c, remark);
     }
     return 0;
 }

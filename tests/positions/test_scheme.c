@@ -374,6 +374,36 @@ static void an_end_that_cannot_be_seen_is_remarked(void **state)
     passes(&s, &t, &c);
 }
 
+static void a_window_that_hides_ids_from_a_full_span_is_remarked(void **state)
+{
+    (void)state;
+    lg_task t = toy(2);
+    lg_scheme s = scheme("coupled");
+    lg_model_config c = model(&s, &t);
+    lg_error remark = {0}, err = {0};
+    c.encoding = "relative";
+    passes(&s, &t, &c);
+    c.window_lo[1] = 0;
+    assert_int_equal(lg_scheme_check(&s, &t, &c, LENGTH, &remark, &err), 0);
+    assert_non_null(strstr(remark.text, "level 2 (role) is [0, 2]"));
+    assert_non_null(strstr(remark.text, "are before it"));
+    c.span = LG_SPAN_WINDOW; /* what is past the ends is not seen */
+    c.sink = 1;
+    passes(&s, &t, &c);
+    c.span = LG_SPAN_FULL;
+    c.window_lo[1] = -2;
+    c.window_hi[0] = 0;
+    assert_int_equal(lg_scheme_check(&s, &t, &c, LENGTH, &remark, &err), 0);
+    assert_non_null(strstr(remark.text, "is [-2, 0]"));
+    assert_non_null(strstr(remark.text, "are behind it"));
+    c.encoding = "rope";
+    passes(&s, &t, &c);
+    c.encoding = "relative";
+    s = scheme("plain"); /* no key's ID is after the query's */
+    c.levels = 1;
+    passes(&s, &t, &c);
+}
+
 static void a_dropped_role_is_remarked(void **state)
 {
     (void)state;
@@ -419,6 +449,7 @@ int main(void)
         cmocka_unit_test(learned_rows),
         cmocka_unit_test(an_end_that_cannot_be_seen_is_remarked),
         cmocka_unit_test(a_dropped_role_is_remarked),
+        cmocka_unit_test(a_window_that_hides_ids_from_a_full_span_is_remarked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
