@@ -249,7 +249,7 @@ typedef struct lg_run_probe_options {
     const char *store;     /* the bins go there; NULL: nowhere */
     const char
         *begun; /* a file that has what is done of each document, so that the same probe goes on
-                          where it was stopped; it goes when all is done. NULL: none */
+                          where it was stopped; who has put away the rows removes it. NULL: none */
     lg_probe_passage_told *passage;
     lg_probe_row_told *row;
     lg_probe_progress *progress; /* each of them or NULL */

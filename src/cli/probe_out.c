@@ -480,8 +480,10 @@ int lg_cli_probe_out_finish(struct lg_cli_probe_out *o, const lg_probe_summary *
         if (!code && s->context) code = draw_excess(o, s);
         if (!code) code = draw_position(o, s);
     }
-    if (!code) fprintf(stderr, "Predictions, figures and a passage are in %s\n", o->folder);
-    return code;
+    if (code) return code;
+    remove(o->begun);
+    fprintf(stderr, "Predictions, figures and a passage are in %s\n", o->folder);
+    return 0;
 }
 
 void lg_cli_probe_out_clear(struct lg_cli_probe_out *o)

@@ -239,7 +239,11 @@ int lg_run_export(const char *folder, const char *to, int *tokenizer, lg_error *
                      "plain, random-start or pose",
                      folder, r.scheme.ids);
     if (!e) find_tokenizer(&r, path);
-    if (!e) e = lg__export(r.model, r.config.length[1], *path ? path : NULL, to, err);
+    /* PoSE trains for texts up to its target. */
+    int length = r.config.length[1];
+    if (!e && strcmp(r.scheme.ids, "pose") == 0 && r.scheme.target > length)
+        length = r.scheme.target;
+    if (!e) e = lg__export(r.model, length, *path ? path : NULL, to, err);
     *tokenizer = !e && *path;
     lg__run_close(&r);
     return e;

@@ -171,10 +171,9 @@ int lg__begun_take(struct lg__begun *b, uint64_t document, struct lg__influence 
     return *got ? 0 : cut(b, at, err);
 }
 
-void lg__begun_close(struct lg__begun *b, int done)
+void lg__begun_close(struct lg__begun *b)
 {
     if (b->f) fclose(b->f);
-    if (b->f && done) remove(b->path);
     lg__block_free(&b->text);
     *b = (struct lg__begun){0};
 }

@@ -24,7 +24,7 @@ int lg__begun_take(struct lg__begun *b, uint64_t document, struct lg__influence 
                    int *got, lg_error *err);
 int lg__begun_put(struct lg__begun *b, uint64_t document, const struct lg__influence *f,
                   const float *against, lg_error *err);
-/* The file goes when all is done. */
-void lg__begun_close(struct lg__begun *b, int done);
+/* The file stays. */
+void lg__begun_close(struct lg__begun *b);
 
 #endif

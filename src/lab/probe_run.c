@@ -458,7 +458,7 @@ int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_er
     }
     if (!e && store && !summary->stopped) e = keep(p, summary, store, err);
     lg_store_close(store);
-    lg__begun_close(&p->begun, !e && !summary->stopped);
+    lg__begun_close(&p->begun);
     close_probing(p);
     free(p);
     return e;

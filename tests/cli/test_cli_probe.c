@@ -79,12 +79,19 @@ static void a_run_is_held_against_another(void **state)
     assert_false(there("results/probe/excess.svg"));
 }
 
-/* --out keeps what was begun: a file of another probe is replaced by this one's, which goes at its end. */
+/* --out keeps what was begun: a file of another probe is replaced by this one's, which goes when all is
+ * drawn, and not before. */
 static void what_was_begun_lies_in_the_folder(void **state)
 {
     (void)state;
     assert_int_equal(mkdir(in_home("begun"), 0777), 0);
     assert_int_equal(write_file("begun/begun", "of another probe"), 0);
+    assert_int_equal(mkdir(in_home("begun/passage.html"), 0777), 0);
+    assert_int_equal(write_file("begun/passage.html/full", "no room for a page"), 0);
+    assert_int_equal(run("probe long --documents 2 --predictions 4 --out begun " SMALL, BOTH), 1);
+    assert_true(there("begun/begun"));
+    assert_int_equal(remove(in_home("begun/passage.html/full")), 0);
+    assert_int_equal(remove(in_home("begun/passage.html")), 0);
     assert_int_equal(run("probe long --documents 2 --predictions 4 --out begun " SMALL, BOTH), 0);
     assert_true(there("begun/predictions.csv"));
     assert_false(there("begun/begun"));

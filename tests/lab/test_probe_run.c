@@ -371,8 +371,12 @@ static void a_stopped_probe_goes_on(void **state)
     lg_probe_summary all = probe_until(&whole, 0, 0.1), s;
     assert_true(!all.stopped && all.documents == 5);
     assert_int_equal(whole.computed, 5);
-    assert_null(fopen(in_home("begun"), "rb")); /* it went when all was done */
+    s = probe_until(&part, 0, 0.1); /* all of it is there, and stays */
+    assert_true(!s.stopped && part.computed == 0);
+    same_rows(&part.told, &whole.told);
+    assert_int_equal(remove(in_home("begun")), 0);
     for (int damage = 0; damage < 3; damage++) {
+        if (damage) assert_int_equal(remove(in_home("begun")), 0);
         s = probe_until(&part, 2, 0.1);
         assert_true(s.stopped && s.documents == 2 && part.computed == 2);
         if (damage == 1) change_byte("begun", 40); /* in the second document */

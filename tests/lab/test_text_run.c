@@ -141,8 +141,10 @@ static void exported_runs_come_back(void **state)
         b.file = file;
         must(lg_bpe_train(&b, &made, &err), &err);
         const char *own[] = {set("task.tokenizer", file),
-                             olmo ? "model.arch=olmo" : "model.tied=no"};
-        must(train_some(name[0], own, 2, LG_RUN_NEW, NULL, &err), &err);
+                             olmo ? "model.arch=olmo" : "model.tied=no",
+                             olmo ? "positions.ids=pose" : "positions.ids=plain",
+                             olmo ? "positions.target=24" : "positions.target=0"};
+        must(train_some(name[0], own, 4, LG_RUN_NEW, NULL, &err), &err);
         int tokenizer = 0;
         must(lg_run_export(in_home(name[0]), in_home(name[1]), &tokenizer, NULL, &err), &err);
         assert_int_equal(tokenizer, 1);
@@ -162,7 +164,7 @@ static void exported_runs_come_back(void **state)
             e.of = &rows[i];
             must(lg_run_eval_text(&e, NULL, &err), &err);
         }
-        assert_int_equal(info.length, 8);
+        assert_int_equal(info.length, olmo ? 24 : 8); /* PoSE's target, the training length */
         assert_int_equal(rows[0].count, 5);
         assert_int_equal(rows[1].count, 5);
         assert_int_equal(rows[0].row[0].there, DOCUMENTS); /* other texts: all of them */
