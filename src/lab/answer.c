@@ -12,6 +12,7 @@
 /* Examples that are answered side by side, by all threads; each has at least a few, for which the
  * weights are read once. */
 enum { BESIDE = 64, FEW = 8 };
+static const size_t ROOM = (size_t)4 << 30; /* bytes that all of them may take */
 
 /* One example on its way. */
 struct attempt {
@@ -164,6 +165,18 @@ static int no_memory(lg_error *err)
     return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
 }
 
+int lg__answer_beside(const lg_model_config *c, int tokens, int threads)
+{
+    size_t most = BESIDE / threads > FEW ? (size_t)(BESIDE / threads) : FEW;
+    size_t states = 2 * (size_t)c->layers; /* keys and values of width floats; packed ones, too */
+    if (c->span == LG_SPAN_FULL) states += (size_t)c->layers;
+    for (int l = 0; l < c->levels; l++) states += c->pointer[l] != 0;
+    /* The example, its IDs here and in the decoder, and the index by ID. */
+    size_t token = states * (size_t)c->width * sizeof(float) + 64 * (size_t)(1 + c->levels);
+    size_t fit = ROOM / (size_t)threads / (token * (size_t)(tokens ? tokens : 1));
+    return (int)(fit < 1 ? 1 : fit < most ? fit : most);
+}
+
 static int open_thread(struct answering *w, int beside, int samples, lg_error *err)
 {
     w->c = lg_model_get_config(w->m);
@@ -193,9 +206,10 @@ static void run_thread(void *context, int i, int thread)
     w->e = run(w, &w->err);
 }
 
-/* Makes n examples from number `from` on, on the calling thread: a task need not be able to on more. */
-static int prepare_thread(struct answering *w, lg__answer_make *make, void *context, int from,
-                          int n, lg_error *err)
+/* Makes examples from number `from` on, n or what there is room for, on the calling thread: a task need
+ * not be able to on more. */
+static int prepare_thread(struct answering *w, int threads, lg__answer_make *make, void *context,
+                          int from, int n, lg_error *err)
 {
     int e = 0;
     lg_batch_reset(&w->prompts);
@@ -203,6 +217,8 @@ static int prepare_thread(struct answering *w, lg__answer_make *make, void *cont
         struct attempt *a = &w->a[w->n];
         e = make(context, from + w->n, &a->x, err);
         if (!e) e = prepare(w, a, err);
+        int beside = lg__answer_beside(w->c, a->x.n, threads);
+        if (n > beside) n = beside;
     }
     return e;
 }
@@ -215,8 +231,8 @@ static int run_all(struct answering *w, int threads, int beside, struct lg__pool
         int busy = 0;
         for (; busy < threads && done < samples && !e; busy++) {
             int n = samples - done < beside ? samples - done : beside;
-            e = prepare_thread(&w[busy], make, context, done, n, err);
-            done += n;
+            e = prepare_thread(&w[busy], threads, make, context, done, n, err);
+            done += w[busy].n;
         }
         if (!e) lg__pool_run(pool, busy, run_thread, w);
         for (int i = 0; i < busy && !e; i++)
@@ -257,7 +273,7 @@ int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_mak
     if (threads < 1) threads = lg_cores();
     if (threads > samples) threads = samples;
     if (threads > BESIDE) threads = BESIDE;
-    int e = 0, most = BESIDE / threads > FEW ? BESIDE / threads : FEW;
+    int e = 0, most = lg__answer_beside(lg_model_get_config(m), 1, threads);
     int beside = (samples + threads - 1) / threads;
     if (beside > most) beside = most;
     struct answering *w = lg__alloc((size_t)threads * sizeof *w);

@@ -161,6 +161,26 @@ static void no_pointer_finds_nothing(void **state)
     lg_model_free(m);
 }
 
+/* Twenty texts of a million tokens at once would take 25 GB: long texts take turns. */
+static void long_texts_take_turns(void **state)
+{
+    (void)state;
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    c.layers = 2;
+    c.width = 64;
+    c.levels = 2;
+    c.pointer[0] = 1;
+    c.span = LG_SPAN_WINDOW;
+    assert_int_equal(lg__answer_beside(&c, 1000, 1), 64);
+    assert_int_equal(lg__answer_beside(&c, 1000, 2), 32);
+    assert_int_equal(lg__answer_beside(&c, 1000000, 1), 2);
+    assert_int_equal(lg__answer_beside(&c, 1000000, 2), 1);
+    assert_int_equal(lg__answer_beside(&c, 100000000, 2), 1);
+    int windowed = lg__answer_beside(&c, 200000, 1);
+    c.span = LG_SPAN_FULL; /* packed keys beside the others */
+    assert_true(lg__answer_beside(&c, 200000, 1) < windowed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +189,7 @@ int main(void)
         cmocka_unit_test(side_by_side_is_one_by_one),
         cmocka_unit_test(one_token_is_the_same_taught),
         cmocka_unit_test(no_pointer_finds_nothing),
+        cmocka_unit_test(long_texts_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
