@@ -168,8 +168,8 @@ static int no_memory(lg_error *err)
 int lg__answer_beside(const lg_model_config *c, int tokens, int threads)
 {
     size_t most = BESIDE / threads > FEW ? (size_t)(BESIDE / threads) : FEW;
-    size_t states = 2 * (size_t)c->layers; /* keys and values of width floats; packed ones, too */
-    if (c->span == LG_SPAN_FULL) states += (size_t)c->layers;
+    size_t states = 2 * (size_t)c->layers; /* keys and values, of width floats each */
+    if (c->span == LG_SPAN_FULL) states += (size_t)c->layers; /* keys once more, packed */
     for (int l = 0; l < c->levels; l++) states += c->pointer[l] != 0;
     /* The example, its IDs here and in the decoder, and the index by ID. */
     size_t token = states * (size_t)c->width * sizeof(float) + 64 * (size_t)(1 + c->levels);
