@@ -27,7 +27,7 @@ const char lg_cmd_certify_help[] =
     "\n"
     "Exit code 0: certified, 3: not, a context is wrong; an input that fails is shown. A wrong ID\n"
     "may do no harm to any input that was tried: then this is said. 3 also if an input of\n"
-    "--confirm is answered wrongly.\n"
+    "--confirm is answered wrongly. 2: nothing was tried, for the reason that is printed.\n"
     "\n"
     "Example:\n"
     "  lengthen certify runs/parity --confirm 1000\n";

@@ -32,7 +32,8 @@ const char lg_cmd_eval_help[] =
     "  --lengths A,B,..      lengths (those of the config)\n"
     "  --sparsities A,B,..   sparsities (those of the config)\n"
     "  --vary KEY=A,B,..     the grid for each of these values of a setting of the task\n"
-    "  --task TASK           another task with the same words: jsonl:FILE of test examples\n"
+    "  --task TASK           another task with the same words: jsonl:FILE of test examples,\n"
+    "                        as `lengthen sample --json` writes them too\n"
     "  --text PATHS          a run of texts: these, all documents (those held out)\n"
     "  --field KEY           of JSON lines among them (as in the run's config)\n"
     "  --context N           a run of texts: tokens of a sliding prediction (training's)\n"
@@ -42,11 +43,13 @@ const char lg_cmd_eval_help[] =
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N           threads (all cores); the result does not depend on it\n"
     "  --plot FILE.svg|png   draw exact answers by length; - draws in letters\n"
+    "  --title TEXT          of the figure (the run's name)\n"
     "  --json, --csv         one object, or one row, a cell\n"
     "\n"
     "Examples:\n"
     "  lengthen eval runs/parity --lengths 20,100,1000 --samples 100\n"
     "  lengthen eval runs/parity --plot parity.svg\n"
+    "  lengthen eval runs/sparse --sparsities 8 --vary ones=0,1,2,3,4 --plot ones.svg\n"
     "  lengthen eval runs/wiki --lengths 64,256 --plot wiki.svg\n";
 
 enum { MOST = 256, GREATEST = 1 << 30 };
@@ -55,7 +58,7 @@ struct request {
     lg_eval_options o;
     int lengths[MOST], sparsities[MOST];
     char *vary[MOST]; /* "key=value", to be freed */
-    const char *plot;
+    const char *plot, *title;
     const char *text, *field; /* of a run of texts */
     int context;
     struct lg_cli_cells cells;
@@ -106,6 +109,7 @@ static int read_options(struct request *q, int argc, char **argv)
         {"store", .text = &o->store},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"plot", .text = &q->plot},
+        {"title", .text = &q->title},
         {"json", .flag = &json},
         {"csv", .flag = &csv},
         {0},
@@ -143,7 +147,9 @@ static int evaluate(struct request *q)
     q->o.table = show_progress;
     q->o.context = q;
     q->cells.folder = q->o.folder;
-    snprintf(q->cells.title, sizeof q->cells.title, "%s", q->o.folder);
+    char name[256];
+    lg_cli_last_part(q->o.folder, name);
+    snprintf(q->cells.title, sizeof q->cells.title, "%.199s", q->title ? q->title : name);
     if (!code) code = lg_run_eval(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
     if (code) {
@@ -179,7 +185,7 @@ static int evaluate_text(struct request *q, int is_text)
     if (none)
         return lg_cli_wrong("eval", "%s is a run of texts, for which there is no %s", q->o.folder,
                             none);
-    struct lg_cli_text_eval t = {.form = q->cells.form, .plot = q->plot};
+    struct lg_cli_text_eval t = {.form = q->cells.form, .plot = q->plot, .title = q->title};
     t.o = (lg_text_eval_options){.folder = q->o.folder,
                                  .store = lg_cli_store(q->o.store),
                                  .again = q->o.again,

@@ -28,6 +28,7 @@ int lg_cli_eval_text(struct lg_cli_text_eval *q)
         char name[256];
         lg_cli_last_part(q->o.folder, name);
         snprintf(t.title, sizeof t.title, "%.200s, %d documents", name, documents);
+        if (q->title) snprintf(t.title, sizeof t.title, "%s", q->title);
         lg_cli_losses_print(&t);
         code = lg_cli_losses_plot(&t, "eval", file, q->plot && !file);
     }

@@ -7,7 +7,8 @@
 struct lg_cli_text_eval {
     lg_text_eval_options o; /* but for told and of */
     enum lg_cli_form form;
-    const char *plot; /* a file, "-" for letters, or NULL */
+    const char *plot;  /* a file, "-" for letters, or NULL */
+    const char *title; /* of the figure, or NULL */
 };
 /* An exit code. */
 int lg_cli_eval_text(struct lg_cli_text_eval *q);

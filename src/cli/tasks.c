@@ -275,14 +275,17 @@ static int print_markdown(lg_error *err)
 {
     const lg_task_info *info;
     int code = 0, first;
-    printf("<!-- Made by `lengthen tasks --markdown > docs/TASKS.md`; do not edit by hand. -->\n"
-           "# Tasks\n"
-           "\n"
-           "Every task, with its settings at their defaults. A *label* says which tokens belong\n"
-           "together: with coupled IDs, tokens with the same label at a level share an ID, which\n"
-           "is start + label (docs/POSITIONS.md). `lengthen tasks NAME` prints the same.\n"
-           "In the examples `target` is what is to be predicted at a token, `^` marks the tokens\n"
-           "that are predicted, and the rows between are position IDs, one row a level.\n");
+    printf(
+        "<!-- Made by `lengthen tasks --markdown > docs/TASKS.md`; do not edit by hand. -->\n"
+        "# Tasks\n"
+        "\n"
+        "Every task, with its settings at their defaults. A *label* says which tokens belong\n"
+        "together: with coupled IDs, tokens with the same label at a level share an ID, which\n"
+        "is start + label (docs/POSITIONS.md). `lengthen tasks NAME` prints the same.\n"
+        "Those under \"paper\" are tasks that the paper names, or of its ensembles; their formats\n"
+        "are our reconstruction. Paths of files are from the working directory.\n"
+        "In the examples `target` is what is to be predicted at a token, `^` marks the tokens\n"
+        "that are predicted, and the rows between are position IDs, one row a level.\n");
     for (int k = 0; !code && (info = in_order(k, &first)); k++) {
         if (first) printf("\n## %s\n", info->family);
         code = markdown_task(info, err);

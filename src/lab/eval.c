@@ -139,17 +139,24 @@ static int run_task(struct grid *g, const char *setting, int check, lg_error *er
 
 /* ---- Other tasks ------------------------------------------------------------------------------ */
 
-/* A model knows tokens by their numbers: the words must be the same, in the same order. */
-static int check_words(const lg_task *own, const lg_task *other, const char *what, lg_error *err)
+/* A model knows tokens by their numbers: the words must be the same, in the same order; and coupling
+ * takes as many labels as it was trained with. */
+static int check_words(const struct lg__run *r, const lg_task *other, const char *what,
+                       lg_error *err)
 {
-    const lg_task_shape *a = lg_task_get_shape(own), *b = lg_task_get_shape(other);
-    int same = a->vocab == b->vocab && a->levels == b->levels;
+    const lg_task_shape *a = lg_task_get_shape(r->task), *b = lg_task_get_shape(other);
+    int same = a->vocab == b->vocab;
     for (int i = 0; i < a->vocab && same; i++) same = strcmp(a->words[i], b->words[i]) == 0;
-    if (same) return 0;
+    if (!same)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "with %s the task has another vocabulary (%d words) than the run was "
+                        "trained with (%d words); train a run with it",
+                        what, b->vocab, a->vocab);
+    if (a->levels == b->levels || strncmp(r->scheme.ids, "coupled", 7) != 0) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "with %s the task has another vocabulary (%d words) or other labels than the "
-                    "run was trained with (%d words); train a run with it",
-                    what, b->vocab, a->vocab);
+                    "with %s the task has labels at %d levels, but the run was trained with "
+                    "coupled IDs at %d; give as many, or train a run with it",
+                    what, b->levels, a->levels);
 }
 
 int lg__run_other_task(const struct lg__run *r, const char *name, const char *setting,
@@ -169,10 +176,10 @@ int lg__run_other_task(const struct lg__run *r, const char *name, const char *se
         settings[n++] = replaced ? setting : c->settings[i];
         known |= replaced;
     }
-    if (!known) settings[n++] = setting; /* lg_task_new says what is wrong with it */
-    lg_task *made = lg_task_new(name, settings, n, err);
+    if (!known) settings[n++] = setting; /* lg__task_new_like says what is wrong with it */
+    lg_task *made = lg__task_new_like(name, settings, n, r->task, err);
     free(settings);
-    int e = made ? check_words(r->task, made, setting ? setting : name, err) : LG_ERROR_ARGUMENT;
+    int e = made ? check_words(r, made, setting ? setting : name, err) : LG_ERROR_ARGUMENT;
     if (e)
         lg_task_free(made);
     else

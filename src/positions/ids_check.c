@@ -77,8 +77,8 @@ static int check_head(const struct lg__plan *p, const lg_scheme *s, const lg_tas
     if (p->head[l] == LG__HEAD_ABSOLUTE && !(encoding && encoding->absolute))
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "source of level %d (%s) is absolute, but encoding %s does not show IDs "
-                        "themselves: rope, relative, alibi, t5 and none see differences of IDs "
-                        "only; take source delta or pointer, or encoding learned or sinusoidal",
+                        "themselves, but their differences at most; take source delta or pointer, "
+                        "or encoding learned or sinusoidal",
                         l + 1, name, c->encoding ? c->encoding : "none");
     if (p->head[l] != LG__HEAD_DELTA) return 0;
     if (!shape->reach[l])

@@ -71,9 +71,8 @@ const lg_ids_info lg__head_infos[LG__HEAD_COUNT] = {
      "Classes 0 .. max_id are the IDs themselves; with several levels class max_id + 1 says\n"
      "that the next token has no ID at this level.\n"
      "The random start of training (ids coupled with max_id) shows it every ID. It can name no\n"
-     "ID above max_id. Needs an encoding that shows absolute IDs, such as learned or\n"
-     "sinusoidal; refused where the network sees differences only (none, rope, relative, alibi,\n"
-     "t5)."},
+     "ID above max_id. Needs an encoding that shows absolute IDs, learned or sinusoidal; all\n"
+     "others are refused: they show differences of IDs only (fire: nearly so)."},
     {"delta", "a classifier over the change of ID, -reach .. reach",
      "Class c stands for the carried ID + c - reach, where the carried ID is the latest one that\n"
      "an earlier token has at this level; with several levels class 2 reach + 1 says that the\n"

@@ -233,6 +233,7 @@ static int look(struct lg_task *t, struct program *p, lg_error *err)
         snprintf(p->words_from, sizeof p->words_from, "the first %lld lines",
                  (long long)survey.examples);
         p->parser.fixed = p->words_from;
+        p->parser.remedy = lg__line_remedy;
     }
     return 0;
 }
@@ -246,7 +247,7 @@ static int open_exec(struct lg_task *t, lg_error *err)
     snprintf(p->name, sizeof p->name, "exec:%.140s", t->argument);
     p->parser =
         (struct lg__line_parser){.t = t, .name = p->name, .between = ", line ", .levels = -1};
-    if (*vocabulary && (e = lg__line_vocabulary(&p->parser, vocabulary, err))) return e;
+    if ((e = lg__line_vocabulary(&p->parser, vocabulary, err))) return e;
     return look(t, p, err);
 }
 

@@ -99,7 +99,7 @@ static int open_jsonl(struct lg_task *t, lg_error *err)
     if (pthread_mutex_init(&s->lock, NULL))
         return lg__fail(err, LG_ERROR_SYSTEM, "no lock could be made; end other programs");
     s->locked = 1;
-    if (*vocabulary && (e = lg__line_vocabulary(&s->parser, vocabulary, err))) return e;
+    if ((e = lg__line_vocabulary(&s->parser, vocabulary, err))) return e;
     struct lg__lines lines = {.fd = open(t->argument, O_RDONLY | O_CLOEXEC)};
     if (lines.fd < 0)
         return lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: %s; check the name", t->argument,

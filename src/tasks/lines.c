@@ -127,10 +127,8 @@ static int read_token(struct lg__line_parser *p, const json_t *v, size_t place, 
         return refuse(p, err, "tokens[%zu] is %s, which is %s; split or rename it", place,
                       show(v, shown), fault);
     if (p->fixed)
-        return refuse(p, err,
-                      "tokens[%zu] is %s, which is not in %s; add it to the file that the "
-                      "setting vocab=FILE names, one word a line",
-                      place, show(v, shown), p->fixed);
+        return refuse(p, err, "tokens[%zu] is %s, which is not in %s; %s", place, show(v, shown),
+                      p->fixed, p->remedy);
     *token = lg__word_indexed(p->t, &p->words, word, 0, err);
     return *token < 0 ? LG_ERROR_MEMORY : 0;
 }
@@ -369,8 +367,23 @@ static int add_word(struct lg__line_parser *p, const char *path, int64_t line, c
     return lg__word_indexed(p->t, &p->words, word, 0, err) < 0 ? LG_ERROR_MEMORY : 0;
 }
 
+const char lg__line_remedy[] =
+    "add it to the file that the setting vocab=FILE names, one word a line";
+
+static int take_words(struct lg__line_parser *p, const struct lg_task *like, lg_error *err)
+{
+    p->fixed = "the words that the run was trained with";
+    p->remedy = "leave this example out, or train a run with such ones";
+    for (int i = 0; i < like->shape.vocab; i++)
+        if (lg__word_indexed(p->t, &p->words, like->words[i], like->digit[i], err) < 0)
+            return LG_ERROR_MEMORY;
+    return 0;
+}
+
 int lg__line_vocabulary(struct lg__line_parser *p, const char *path, lg_error *err)
 {
+    if (p->t->like) return take_words(p, p->t->like, err);
+    if (!*path) return 0;
     struct lg__lines lines = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
     char *word;
     size_t size;
@@ -390,6 +403,7 @@ int lg__line_vocabulary(struct lg__line_parser *p, const char *path, lg_error *e
     close(lines.fd);
     free(lines.buffer);
     p->fixed = path;
+    p->remedy = lg__line_remedy;
     return e;
 }
 
@@ -435,7 +449,8 @@ void lg__survey_add(struct lg__survey *s, const lg_example *x, int levels)
 void lg__survey_shape(const struct lg__survey *s, int levels, struct lg_task *t)
 {
     static const char *const one[] = {"ids"}, *const many[] = {"ids 1", "ids 2", "ids 3"};
-    t->shape.stop = s->stop;
+    /* few examples may all end in a word that ends no answer of the run's */
+    t->shape.stop = t->like && s->stop != t->like->shape.stop ? LG_NONE : s->stop;
     t->shape.levels = levels;
     t->shape.needed = s->needed;
     for (int l = 0; l < levels; l++) {

@@ -27,12 +27,15 @@ struct lg__line_parser {
     const char *name, *between; /* a message starts with name, between, line number, ": " */
     int64_t line;
     struct lg__texts words;
-    const char *fixed; /* where all words had to be; NULL: new ones enter the vocabulary */
-    int levels;        /* of the lines so far; -1: there was none */
-    int index;         /* a header said that the program takes LENGTHEN_INDEX */
+    const char *fixed;  /* where all words had to be; NULL: new ones enter the vocabulary */
+    const char *remedy; /* for a word that was not there */
+    int levels;         /* of the lines so far; -1: there was none */
+    int index;          /* a header said that the program takes LENGTHEN_INDEX */
 };
-/* Fixes the vocabulary: one word a line. */
+/* Fixes the vocabulary to that of the task that p->t is to be like, if any, else to that of the file
+ * at `path`, one word a line; "": it stays open. */
 int lg__line_vocabulary(struct lg__line_parser *p, const char *path, lg_error *err);
+extern const char lg__line_remedy[]; /* of words that a file has not */
 /* 1: an example; 0: a header, {"lengthen": {..}}, which may only come first; or an error. */
 int lg__line_parse(struct lg__line_parser *p, const char *text, size_t size, int first,
                    lg_example *x, lg_error *err);

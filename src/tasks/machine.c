@@ -543,7 +543,7 @@ static int columns_machine(const struct lg_task *t, struct lg__columns *c, lg_er
 
 static const lg_setting machine_settings[] = {
     {"table", "TEXT", "add-10",
-     "a ready table, comparison, count-M, times-D or add-B, or a YAML file"},
+     "a ready table, comparison, count-M, times-D or add-B, or a YAML file's path"},
     {"emit", "auto|output|state", "auto",
      "what is written for a column: as the table says, or its output, or also the state"},
     {0},

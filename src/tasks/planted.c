@@ -42,7 +42,7 @@ static int make_planted(const struct lg_task *t, lg_rng *r, int length, int spar
 }
 
 static const lg_setting planted_settings[] = {
-    {"table", "TEXT", "pair", "a ready table, pair or lookup, or a YAML file"},
+    {"table", "TEXT", "pair", "a ready table, pair or lookup, or a YAML file's path"},
     {"k", "0..64", "0", "in place of the table's k, where the label is a rule; 0: its own"},
     {0},
 };

@@ -3,7 +3,7 @@
 #include "tasks.h"
 
 enum { ZERO, ONE, STAR, DOT, BAR, EQUALS, GO, STOP };
-enum { MOST_IMPORTANT = 1000 };
+enum { MOST_IMPORTANT = 1000, ANY = -1 };
 
 static int open_pairs(struct lg_task *t, lg_error *err)
 {
@@ -25,15 +25,35 @@ static void allow_pairs(const struct lg_task *t, int length, int *least, int *mo
     if (*most > length) *most = length;
 }
 
+static const lg_setting parity_settings[] = {
+    {"ones", "any|0|1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16", "any",
+     "uniform bits, or so many ones among the important ones"},
+    {0},
+};
+
+static int ones_of(const struct lg_task *t) { return (int)t->value[0].i - 1; }
+
+static int open_parity(struct lg_task *t, lg_error *err)
+{
+    int e = open_pairs(t, err), ones = ones_of(t);
+    if (ones <= 1) return e;
+    t->shape.length_least = t->shape.sparsity_least = t->default_sparsity_lo = ones;
+    if (t->default_sparsity_hi < ones) t->default_sparsity_hi = ones;
+    return e;
+}
+
 /* Puts `length` pairs of which `important` have a star, and returns the XOR of their bits. A pair
- * is taken with the chance (still wanted) / (still to come), so every subset is equally likely. */
-static int put_pairs(lg_example *x, lg_rng *r, int length, int important)
+ * is taken with the chance (still wanted) / (still to come), so every subset is equally likely; so
+ * are the stars with a one, where `ones` is not ANY. */
+static int put_pairs(lg_example *x, lg_rng *r, int length, int important, int ones)
 {
     int parity = 0, wanted = important;
     for (int i = 0; i < length; i++) {
         int star = (int)lg_rng_below(r, (uint32_t)(length - i)) < wanted;
-        int bit = (int)lg_rng_below(r, 2);
+        int choose = star && ones != ANY;
+        int bit = choose ? (int)lg_rng_below(r, (uint32_t)wanted) < ones : (int)lg_rng_below(r, 2);
         wanted -= star;
+        if (choose) ones -= bit;
         parity ^= star & bit;
         lg__put(x, star ? STAR : DOT, i + 1, LG_ABSENT, LG_ABSENT);
         lg__put(x, bit, i + 1, LG_ABSENT, LG_ABSENT);
@@ -44,10 +64,9 @@ static int put_pairs(lg_example *x, lg_rng *r, int length, int important)
 static int make_parity(const struct lg_task *t, lg_rng *r, int length, int sparsity, lg_example *x,
                        lg_error *err)
 {
-    (void)t;
     int e = lg__example_room(x, 2 * length + 1, err);
     if (e) return e;
-    int parity = put_pairs(x, r, length, sparsity);
+    int parity = put_pairs(x, r, length, sparsity, ones_of(t));
     lg__put_answer(x, parity, length + 1, LG_ABSENT, LG_ABSENT);
     return 0;
 }
@@ -62,11 +81,14 @@ const struct lg__task_row lg__task_sparse_parity = {
                  "l pairs of a marker and a uniform bit. k of the pairs, uniformly chosen, are\n"
                  "important: their marker is '*', that of the others '.'. y is the XOR of the\n"
                  "important bits. It is predicted at the last bit; no '=' and no stop token.\n"
-                 "Length is l, sparsity k: 1..1000 and at most l, by default 1..8.\n"
+                 "Length is l, sparsity k: 1..1000 and at most l, by default 1..8. With ones=M\n"
+                 "exactly M of the important bits are 1, and k is at least M: what a model can\n"
+                 "count is seen with `lengthen eval RUN --vary ones=0,1,2,3`.\n"
                  "Coupling, one level: both tokens of pair i have label i, y has l+1.\n",
              .unit = "pairs",
-             .sparsity = "important pairs"},
-    .open = open_pairs,
+             .sparsity = "important pairs",
+             .settings = parity_settings},
+    .open = open_parity,
     .make = make_parity,
     .allow = allow_pairs,
 };
@@ -126,7 +148,7 @@ static int make_scratchpad(const struct lg_task *t, lg_rng *r, int length, int s
     int walk = dense ? length + 1 : 3 * sparsity + 2;
     int e = lg__example_room(x, 2 * length + 2 + walk, err);
     if (e) return e;
-    put_pairs(x, r, length, sparsity);
+    put_pairs(x, r, length, sparsity, ANY);
     lg__put(x, BAR, length + 1, LG_ABSENT, LG_ABSENT);
     lg__put(x, EQUALS, 0, dense ? LG_ABSENT : 0, LG_ABSENT);
     if (dense)

@@ -72,6 +72,12 @@ static int copy_words(struct lg_task *t, const char *argument, const char *const
 
 lg_task *lg_task_new(const char *name, const char *const *settings, int count, lg_error *err)
 {
+    return lg__task_new_like(name, settings, count, NULL, err);
+}
+
+lg_task *lg__task_new_like(const char *name, const char *const *settings, int count,
+                           const lg_task *like, lg_error *err)
+{
     const char *argument;
     const struct lg__task_row *row = find(name, &argument);
     if (!row) {
@@ -87,6 +93,7 @@ lg_task *lg_task_new(const char *name, const char *const *settings, int count, l
     char who[80];
     snprintf(who, sizeof who, "task %s", row->info.name);
     t->row = row;
+    t->like = like;
     t->shape.info = &row->info;
     t->shape.stop = LG_NONE;
     t->shape.length_least = 1;
@@ -99,6 +106,7 @@ lg_task *lg_task_new(const char *name, const char *const *settings, int count, l
                !row->open(t, err)) {
         t->shape.words = (const char *const *)t->words;
         t->shape.digit = t->digit;
+        t->like = NULL;
         return t;
     }
     lg_task_free(t);

@@ -58,8 +58,15 @@ struct lg_task {
     char **words;                                 /* shape.words; made by lg__word */
     unsigned char *digit;
     int words_room;
-    void *own; /* freed with free() */
+    void *own;                  /* freed with free() */
+    const struct lg_task *like; /* while it is opened: as for lg__task_new_like */
 };
+
+/* lg_task_new, for a model that was trained on `like` (NULL: none was). A model knows words by their
+ * numbers: where they are the user's own, as in a file of test examples, they get those that they have
+ * there, and one that is not there is refused. */
+lg_task *lg__task_new_like(const char *name, const char *const *settings, int count,
+                           const lg_task *like, lg_error *err);
 
 /* NULL ends. Defined in table.c. */
 extern const struct lg__task_row *const lg__tasks[];

@@ -65,9 +65,10 @@ static void train_text(const char *name, const char *length, const char *seed, c
 /* Its words are a, b, c, = and $. */
 static void train_copy(void)
 {
-    const char *sets[] = {"task.name=copy",     "task.alphabet=3", "seed=1",
-                          "model.layers=1",     "model.width=16",  "model.heads=2",
-                          "train.length=[1,4]", "train.steps=2",   "train.batch=4"};
+    const char *sets[] = {"task.name=copy",        "task.alphabet=3",    "seed=1",
+                          "model.layers=1",        "model.width=16",     "model.heads=2",
+                          "positions.ids=coupled", "train.length=[1,4]", "train.steps=2",
+                          "train.batch=4"};
     lg_run_options o = {.sets = sets, .set_count = sizeof sets / sizeof *sets, .threads = 1};
     lg_error err = {0};
     int done;
@@ -666,7 +667,7 @@ static const char *write_lines(const char *name, const char *letters, int levels
     return task;
 }
 
-/* A model knows words by their numbers, and a scheme as many levels as it was trained with. */
+/* A run has no number for a word it was not trained with, and a scheme as many levels as then. */
 static void other_words_and_labels_are_refused(void **state)
 {
     (void)state;
@@ -677,11 +678,13 @@ static void other_words_and_labels_are_refused(void **state)
     o.folder = one.folder = in_home("copy");
     o.threads = one.threads = 1;
     for (int i = 0; i < 2; i++) {
+        const char *why =
+            i ? "labels at 2 levels" : "\"d\", which is not in the words that the run";
         o.task = one.task =
-            i ? write_lines("levels.jsonl", "abc", 2) : write_lines("order.jsonl", "bac", 1);
-        refused(&o, "another vocabulary");
+            i ? write_lines("levels.jsonl", "abc", 2) : write_lines("words.jsonl", "bad", 1);
+        refused(&o, why);
         assert_int_equal(lg_probe(&one, &result, &err), LG_ERROR_ARGUMENT);
-        assert_non_null(strstr(err.text, "another vocabulary"));
+        assert_non_null(strstr(err.text, why));
     }
 }
 

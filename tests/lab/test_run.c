@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lab/home.h"
+#include "lab/run.h"
 #include "lab/training.h"
 
 static const char config[] =
@@ -386,6 +387,67 @@ static void settings_can_vary(void **state)
     assert_int_not_equal(access(e.store, F_OK), 0); /* refused before any work */
 }
 
+/* What `lengthen sample --json` writes: words appear in the order of the examples, which is not that of
+ * the run, and few lines may all end in one. */
+static const char *write_examples(const char *name, int ids, lg_draw d, int n)
+{
+    static char task[400];
+    snprintf(task, sizeof task, "jsonl:%s", in_home(name));
+    FILE *f = fopen(task + 6, "w");
+    lg_error err;
+    lg_task *t = lg_task_new("sparse-parity", NULL, 0, &err);
+    assert_non_null(f);
+    assert_non_null(t);
+    const lg_task_shape *s = lg_task_get_shape(t);
+    lg_example x;
+    lg_example_init(&x);
+    for (d.index = 0; d.index < (uint64_t)n; d.index++) {
+        must(lg_task_example(t, &d, &x, &err), &err);
+        fputs("{\"tokens\": [", f);
+        for (int i = 0; i < x.n; i++) fprintf(f, "%s\"%s\"", i ? ", " : "", s->words[x.tokens[i]]);
+        fputs("], \"loss\": [0", f);
+        for (int i = 1; i < x.n; i++) fprintf(f, ", %d", x.loss[i]);
+        fputs(ids ? "], \"ids\": [1" : "]", f);
+        for (int i = 1; i < x.n && ids; i++) fprintf(f, ", %d", x.labels[0][i]);
+        fprintf(f, "%s, \"length\": %d, \"sparsity\": %d}\n", ids ? "]" : "", x.length, x.sparsity);
+    }
+    lg_example_clear(&x);
+    lg_task_free(t);
+    assert_int_equal(fclose(f), 0);
+    return task;
+}
+
+/* Answers do not depend on whether examples are drawn or read from a file of the user's. */
+static void own_examples_are_answered_alike(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"task.name=sparse-parity", "positions.ids=plain",
+                                       "positions.source=given",  "positions.window=[-2, 0]",
+                                       "eval.sparsities=[4]",     "train.sparsity=[1, 4]",
+                                       "train.curriculum=none",   "train.length=[4, 8]"};
+    static const int lengths[] = {8};
+    enum { SETS = sizeof sets / sizeof *sets };
+    lg_run_options o = options("pairs", 1, sets, SETS);
+    lg_error err;
+    int done;
+    must(lg_run_train(&o, &done, &err), &err);
+    struct seen drawn = {0}, read[2] = {0};
+    lg_eval_options e = {.folder = o.folder, .predicted = 0, .table = see_cell, .context = &drawn};
+    e.lengths = lengths;
+    e.length_count = 1;
+    e.samples = 40;
+    must(lg_run_eval(&e, NULL, &err), &err);
+    lg_draw d = {5, LG__STREAM_TEST, 0, 8, 8, 4, 4}; /* as eval draws them */
+    for (int ids = 0; ids < 2; ids++) {
+        e.context = &read[ids];
+        e.task = write_examples(ids ? "with.jsonl" : "without.jsonl", ids, d, 40);
+        must(lg_run_eval(&e, NULL, &err), &err);
+        assert_int_equal(read[ids].cells, 1);
+        assert_int_equal(read[ids].cell[0].score.samples, 40);
+        assert_int_equal(read[ids].cell[0].score.exact, drawn.cell[0].score.exact);
+    }
+}
+
 static int try_again(void *context, const lg_run_step *s)
 {
     lg_run_options *o = context;
@@ -495,6 +557,7 @@ int main(void)
         cmocka_unit_test(evaluations_on_the_way_are_kept),
         cmocka_unit_test(an_evaluation_goes_on_where_it_was),
         cmocka_unit_test(settings_can_vary),
+        cmocka_unit_test(own_examples_are_answered_alike),
         cmocka_unit_test(only_one_process_trains_a_run),
         cmocka_unit_test(an_early_stop_is_an_end),
         cmocka_unit_test(given_and_predicted_differ_where_they_should),

@@ -288,7 +288,7 @@ static void absolute_needs_absolute_ids(void **state)
             passes(&s, &t, &c);
         } else {
             refuses(&s, &t, &c, c.encoding, "encoding learned or sinusoidal");
-            refuses(&s, &t, &c, "differences of IDs only", "take source delta or pointer");
+            refuses(&s, &t, &c, "does not show IDs themselves", "take source delta or pointer");
             refused++;
         }
     }

@@ -127,6 +127,13 @@ static const char *sparse_prompt(const struct ck_text *t, int end, int *l, int *
     return *k ? NULL : "no pair is important";
 }
 
+static int marked_ones(const struct ck_text *t, int to)
+{
+    int sum = 0;
+    for (int i = 0; i < to; i++) sum += marked(t, i) && bit(t, 2 * i + 1);
+    return sum;
+}
+
 static const char *sparse_check(struct ck_text *t)
 {
     int l, k, odd = 0;
@@ -134,14 +141,9 @@ static const char *sparse_check(struct ck_text *t)
     if (wrong) return wrong;
     for (int i = 0; i < l; i++)
         if (marked(t, i)) odd ^= bit(t, 2 * i + 1);
+    if (!ck_set_is(t, "ones", "any", "any") && marked_ones(t, l) != ck_set_number(t, "ones", 0))
+        return "there are other than so many ones among the marked";
     return ck_is(t, 2 * l, odd ? "1" : "0") ? NULL : "the answer is not the parity of the marked";
-}
-
-static int marked_ones(const struct ck_text *t, int to)
-{
-    int sum = 0;
-    for (int i = 0; i < to; i++) sum += marked(t, i) && bit(t, 2 * i + 1);
-    return sum;
 }
 
 static const char *sparse_solve(struct ck_text *t, struct ck_words *w)

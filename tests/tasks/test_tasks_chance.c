@@ -128,6 +128,17 @@ static int subset(const struct seen *v, int n, int step, const char *marks)
 }
 
 static int stars(const struct seen *v) { return subset(v, v->x->length, 2, "*"); }
+/* Of five marked pairs with two ones, which have them. */
+static int stars_with_ones(const struct seen *v)
+{
+    int first = -1, second = -1, star = 0;
+    for (int i = 0; i < v->x->length; i++) {
+        if (!is(v, 2 * i, "*")) continue;
+        if (is(v, 2 * i + 1, "1")) first = first < 0 ? star : first, second = star;
+        star++;
+    }
+    return second * (second - 1) / 2 + first;
+}
 static int planted(const struct seen *v) { return subset(v, v->x->length, 1, "ABCDP"); }
 
 static void important_places_are_uniform(void **state)
@@ -140,6 +151,9 @@ static void important_places_are_uniform(void **state)
         uniform(&(struct sampled){names[i], {NULL}, {40, 40, 1, 1}}, "one of forty", stars, 40);
         uniform(&(struct sampled){names[i], {NULL}, {6, 6, 5, 5}}, "five of six", stars, 6);
     }
+    const struct sampled two = {"sparse-parity", {"ones=2"}, {9, 9, 5, 5}};
+    uniform(&two, "subset", stars, 126);
+    uniform(&two, "ones", stars_with_ones, 10);
     uniform(&(struct sampled){"planted", {NULL}, {9}}, "two of nine", planted, 36);
     uniform(&(struct sampled){"planted", {"table=lookup"}, {7}}, "three of seven", planted, 35);
 }
