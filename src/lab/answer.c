@@ -12,7 +12,7 @@
 /* Examples that are answered side by side, by all threads; each has at least a few, for which the
  * weights are read once. */
 enum { BESIDE = 64, FEW = 8 };
-static const size_t ROOM = (size_t)4 << 30; /* bytes that all of them may take */
+size_t lg__answer_room = (size_t)4 << 30;
 
 /* One example on its way. */
 struct attempt {
@@ -173,7 +173,7 @@ int lg__answer_beside(const lg_model_config *c, int tokens, int threads)
     for (int l = 0; l < c->levels; l++) states += c->pointer[l] != 0;
     /* The example, its IDs here and in the decoder, and the index by ID. */
     size_t token = states * (size_t)c->width * sizeof(float) + 64 * (size_t)(1 + c->levels);
-    size_t fit = ROOM / (size_t)threads / (token * (size_t)(tokens ? tokens : 1));
+    size_t fit = lg__answer_room / (size_t)threads / (token * (size_t)(tokens ? tokens : 1));
     return (int)(fit < 1 ? 1 : fit < most ? fit : most);
 }
 

@@ -11,7 +11,8 @@ int lg__answer(const lg_model *m, lg_task *t, const lg_scheme *s, lg__answer_mak
                void *context, int samples, int predicted, int threads, lg_score *score,
                lg_error *err);
 /* How many examples of so many tokens each of the threads answers side by side: at least one, and no
- * more than those of all threads have room for in 4 GiB. */
+ * more than those of all threads have room for, 4 GiB if no test makes it smaller. */
+extern size_t lg__answer_room;
 int lg__answer_beside(const lg_model_config *c, int tokens, int threads);
 /* lg_answer_taught, which also says whether all answers are of one token: they are then the same
  * generated with given IDs. */
