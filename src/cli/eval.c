@@ -33,7 +33,7 @@ const char lg_cmd_eval_help[] =
     "  --sparsities A,B,..   sparsities (those of the config)\n"
     "  --vary KEY=A,B,..     the grid for each of these values of a setting of the task\n"
     "  --task TASK           another task with the same words: jsonl:FILE of test examples,\n"
-    "                        as `lengthen sample --json` writes them too\n"
+    "                        as `lengthen sample --json` writes them too, each line once\n"
     "  --text PATHS          a run of texts: these, all documents (those held out)\n"
     "  --field KEY           of JSON lines among them (as in the run's config)\n"
     "  --context N           a run of texts: tokens of a sliding prediction (training's)\n"

@@ -40,7 +40,8 @@ const char lg_cmd_sample_help[] =
     "                           (given: none)\n"
     "  --reach N                delta: changes of -N..N (what the task needs)\n"
     "  --json                   one object a line, with the keys tokens, ids, loss, length and\n"
-    "                           sparsity: what jsonl:FILE reads\n"
+    "                           sparsity: what jsonl:FILE reads. Coupled ids without --train are\n"
+    "                           labels, to which jsonl:FILE adds the start (1)\n"
     "\n"
     "Wide examples are folded at the terminal's width, or at $COLUMNS.\n"
     "\n"
@@ -289,9 +290,12 @@ static void put_ids(struct writer *w, const int32_t *ids, int n)
     put(w, "]", 1);
 }
 
+/* Coupled IDs as in evaluation are written as the labels they are made of: whoever reads them as a task
+ * adds the start. */
 static void put_example(struct writer *w, const struct lg_cli_sampler *s)
 {
     const lg_example *x = &s->x;
+    int as_labels = !s->train && strncmp(s->scheme.ids, "coupled", 7) == 0;
     put_text(w, "{\"tokens\":");
     for (int t = 0; t < x->n; t++) {
         put(w, t ? "," : "[", 1);
@@ -300,7 +304,7 @@ static void put_example(struct writer *w, const struct lg_cli_sampler *s)
     put_text(w, "],\"ids\":");
     for (int l = 0; l < s->config.levels; l++) {
         put(w, l ? "," : "[", 1);
-        put_ids(w, s->ids[l], x->n);
+        put_ids(w, as_labels ? x->labels[l] : s->ids[l], x->n);
     }
     put_text(w, "],\"loss\":");
     for (int t = 0; t < x->n; t++) {

@@ -48,8 +48,16 @@ static int can_be(const struct grid *g, const lg_run_cell *cell)
     return lg__task_has_cell(name, cell->length, cell->sparsity);
 }
 
+/* The lines of a test file are answered once, however many are asked for. */
+static int samples_of(const struct grid *g, const lg_run_cell *cell)
+{
+    lg_draw d = draw_of(g, cell);
+    int there = g->o->task ? lg__task_count(g->task, &d) : 0;
+    return there && there < g->samples ? there : g->samples;
+}
+
 /* Generates, and teaches, the examples of the cell. */
-static int make_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
+static int make_cell(struct grid *g, lg_run_cell *cell, int samples, lg_error *err)
 {
     struct lg__run *r = g->run;
     lg_draw d = draw_of(g, cell);
@@ -61,15 +69,15 @@ static int make_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
         return e;
     int single = 0;
     if (!g->o->generated_only)
-        e = lg__answer_taught(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted,
+        e = lg__answer_taught(r->model, g->task, &r->scheme, &d, samples, cell->predicted,
                               g->o->threads, &single, &cell->taught, err);
     if (!e && single && !cell->predicted)
         cell->score = cell->taught;
     else if (!e)
-        e = lg_answer(r->model, g->task, &r->scheme, &d, g->samples, cell->predicted, g->o->threads,
+        e = lg_answer(r->model, g->task, &r->scheme, &d, samples, cell->predicted, g->o->threads,
                       &cell->score, err);
     cell->seconds = lg__now() - since;
-    cell->tokens = (double)cell->score.text / g->samples;
+    cell->tokens = (double)cell->score.text / samples;
     if (!e) lg__wilson(cell->score.exact, cell->score.samples, &cell->low, &cell->high);
     return e;
 }
@@ -88,13 +96,13 @@ static void tell(struct grid *g, lg_run_cell *cell)
 
 static int run_cell(struct grid *g, lg_run_cell *cell, lg_error *err)
 {
-    int e = 0;
+    int e = 0, samples = samples_of(g, cell);
     if (!can_be(g, cell)) return 0;
     if (g->store && !g->o->again)
-        e = lg__store_get_cell(g->store, g->number, cell, g->samples, !g->o->generated_only,
+        e = lg__store_get_cell(g->store, g->number, cell, samples, !g->o->generated_only,
                                &cell->kept, err);
     if (!e && !cell->kept) {
-        e = make_cell(g, cell, err);
+        e = make_cell(g, cell, samples, err);
         if (!e && g->store) e = lg__store_add_cell(g->store, g->number, cell, err);
     }
     if (!e) tell(g, cell);
@@ -152,11 +160,14 @@ static int check_words(const struct lg__run *r, const lg_task *other, const char
                         "with %s the task has another vocabulary (%d words) than the run was "
                         "trained with (%d words); train a run with it",
                         what, b->vocab, a->vocab);
-    if (a->levels == b->levels || strncmp(r->scheme.ids, "coupled", 7) != 0) return 0;
+    int needed = r->model_config.levels;
+    if (strncmp(r->scheme.ids, "coupled", 7) != 0 || b->levels == needed ||
+        (r->scheme.levels && b->levels > needed))
+        return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "with %s the task has labels at %d levels, but the run was trained with "
+                    "with %s the task has labels at %d level%s, but the run was trained with "
                     "coupled IDs at %d; give as many, or train a run with it",
-                    what, b->levels, a->levels);
+                    what, b->levels, b->levels == 1 ? "" : "s", needed);
 }
 
 int lg__run_other_task(const struct lg__run *r, const char *name, const char *setting,
@@ -170,6 +181,12 @@ int lg__run_other_task(const struct lg__run *r, const char *name, const char *se
     int n = 0, known = !setting;
     int same = kind == strcspn(c->task, ":") && strncmp(name, c->task, kind) == 0;
     *task = NULL;
+    if (setting && strncmp(setting, "vocab=", 6) == 0) {
+        free(settings);
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s: the words are those that the run was trained with; leave vocab out",
+                        setting);
+    }
     if (!settings) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a task");
     for (int i = 0; i < c->setting_count && same; i++) {
         int replaced = setting && strncmp(c->settings[i], setting, key) == 0;

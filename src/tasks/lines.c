@@ -15,6 +15,7 @@
 
 enum { LEAST_ROOM = 1 << 16, SHOWN = 60 };
 static const size_t MOST_ROOM = (size_t)1 << 30;
+enum { LEAST_ID = -1 }; /* the least start is 1 */
 static const json_int_t MOST_ID = INT32_MAX - 1;
 
 /* ---- Lines -------------------------------------------------------------------------------- */
@@ -170,9 +171,10 @@ static int read_level(struct lg__line_parser *p, const json_t *list, int level, 
         if (!json_is_integer(v) && !json_is_null(v))
             return refuse(p, err, "%s[%d] is %s; an ID is a whole number, or null for none", name,
                           i, show(v, shown));
-        if (id < 0 || id > MOST_ID)
-            return refuse(p, err, "%s[%d] is %lld; IDs are 0 to %lld; shift them all %s", name, i,
-                          (long long)id, (long long)MOST_ID, id < 0 ? "up" : "down");
+        if (id < LEAST_ID || id > MOST_ID)
+            return refuse(p, err, "%s[%d] is %lld; IDs are %d to %lld; shift them all %s", name, i,
+                          (long long)id, LEAST_ID, (long long)MOST_ID,
+                          id < LEAST_ID ? "up" : "down");
         x->labels[level][i] = json_is_null(v) ? LG_ABSENT : (int32_t)id;
     }
     return 0;

@@ -90,7 +90,7 @@ static int take_level(struct scan *s, int level)
     if (!take(s, '[')) return 0;
     do {
         int64_t id = LG_ABSENT;
-        if (!take_word(s, "null") && (!take_number(s, &id) || id < 0 || id >= INT32_MAX)) return 0;
+        if (!take_word(s, "null") && (!take_number(s, &id) || id < -1 || id >= INT32_MAX)) return 0;
         s->x->labels[level][n++] = (int32_t)id;
     } while (take(s, ','));
     s->count[level] = n;

@@ -83,7 +83,7 @@ const struct lg__task_row lg__task_sparse_parity = {
                  "important bits. It is predicted at the last bit; no '=' and no stop token.\n"
                  "Length is l, sparsity k: 1..1000 and at most l, by default 1..8. With ones=M\n"
                  "exactly M of the important bits are 1, and k is at least M: what a model can\n"
-                 "count is seen with `lengthen eval RUN --vary ones=0,1,2,3`.\n"
+                 "count is seen with `lengthen eval RUN --sparsities 8 --vary ones=0,1,2,3,4`.\n"
                  "Coupling, one level: both tokens of pair i have label i, y has l+1.\n",
              .unit = "pairs",
              .sparsity = "important pairs",

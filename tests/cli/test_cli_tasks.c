@@ -130,7 +130,7 @@ static void sample_aligns(void **state)
                              "  loss                            ^ ^ ^ ^ ^ ^ ^ ^  ^  ^  ^\n");
     assert_int_equal(run(BOTH, "sample parity-scratchpad --length 2 --seed 4 --count 1 --json"), 0);
     assert_string_equal(out, "{\"tokens\":[\"0\",\"1\",\"=\",\"0\",\"1\",\"$\"],"
-                             "\"ids\":[[2,3,1,2,3,4]],\"loss\":[0,0,0,1,1,1],"
+                             "\"ids\":[[1,2,0,1,2,3]],\"loss\":[0,0,0,1,1,1],"
                              "\"length\":2,\"sparsity\":0}\n");
 }
 

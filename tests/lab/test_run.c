@@ -387,15 +387,16 @@ static void settings_can_vary(void **state)
     assert_int_not_equal(access(e.store, F_OK), 0); /* refused before any work */
 }
 
-/* What `lengthen sample --json` writes: words appear in the order of the examples, which is not that of
- * the run, and few lines may all end in one. */
-static const char *write_examples(const char *name, int ids, lg_draw d, int n)
+/* What `lengthen sample copy --json` writes: words appear in the order of the examples, which is not that
+ * of the run. */
+static const char *write_copies(const char *name, int ids, lg_draw d, int n)
 {
+    static const char *const letters[] = {"alphabet=3"};
     static char task[400];
     snprintf(task, sizeof task, "jsonl:%s", in_home(name));
     FILE *f = fopen(task + 6, "w");
     lg_error err;
-    lg_task *t = lg_task_new("sparse-parity", NULL, 0, &err);
+    lg_task *t = lg_task_new("copy", letters, 1, &err);
     assert_non_null(f);
     assert_non_null(t);
     const lg_task_shape *s = lg_task_get_shape(t);
@@ -407,9 +408,9 @@ static const char *write_examples(const char *name, int ids, lg_draw d, int n)
         for (int i = 0; i < x.n; i++) fprintf(f, "%s\"%s\"", i ? ", " : "", s->words[x.tokens[i]]);
         fputs("], \"loss\": [0", f);
         for (int i = 1; i < x.n; i++) fprintf(f, ", %d", x.loss[i]);
-        fputs(ids ? "], \"ids\": [1" : "]", f);
+        if (ids) fprintf(f, "], \"ids\": [%d", x.labels[0][0]);
         for (int i = 1; i < x.n && ids; i++) fprintf(f, ", %d", x.labels[0][i]);
-        fprintf(f, "%s, \"length\": %d, \"sparsity\": %d}\n", ids ? "]" : "", x.length, x.sparsity);
+        fprintf(f, "], \"length\": %d}\n", x.length);
     }
     lg_example_clear(&x);
     lg_task_free(t);
@@ -417,34 +418,52 @@ static const char *write_examples(const char *name, int ids, lg_draw d, int n)
     return task;
 }
 
-/* Answers do not depend on whether examples are drawn or read from a file of the user's. */
+/* Answers do not depend on whether examples are drawn or read from a file of the user's: words, the stop
+ * token and the IDs, which this encoding tells from the same ones shifted, are those of the run. A file
+ * has as many examples as it has lines. */
 static void own_examples_are_answered_alike(void **state)
 {
     (void)state;
-    static const char *const sets[] = {"task.name=sparse-parity", "positions.ids=plain",
-                                       "positions.source=given",  "positions.window=[-2, 0]",
-                                       "eval.sparsities=[4]",     "train.sparsity=[1, 4]",
-                                       "train.curriculum=none",   "train.length=[4, 8]"};
-    static const int lengths[] = {8};
-    enum { SETS = sizeof sets / sizeof *sets };
-    lg_run_options o = options("pairs", 1, sets, SETS);
-    lg_error err;
-    int done;
-    must(lg_run_train(&o, &done, &err), &err);
-    struct seen drawn = {0}, read[2] = {0};
-    lg_eval_options e = {.folder = o.folder, .predicted = 0, .table = see_cell, .context = &drawn};
-    e.lengths = lengths;
-    e.length_count = 1;
-    e.samples = 40;
-    must(lg_run_eval(&e, NULL, &err), &err);
-    lg_draw d = {5, LG__STREAM_TEST, 0, 8, 8, 4, 4}; /* as eval draws them */
+    static const int lengths[] = {4};
     for (int ids = 0; ids < 2; ids++) {
-        e.context = &read[ids];
-        e.task = write_examples(ids ? "with.jsonl" : "without.jsonl", ids, d, 40);
+        const char *sets[] = {"task.name=copy",
+                              "task.alphabet=3",
+                              ids ? "positions.ids=coupled" : "positions.ids=plain",
+                              "positions.source=given",
+                              "positions.encoding=sinusoidal",
+                              "positions.span=full",
+                              "positions.window=[0, 0]",
+                              "eval.sparsities=auto",
+                              "train.sparsity=auto",
+                              "train.curriculum=none",
+                              "train.length=[1, 4]",
+                              "train.steps=200",
+                              "train.lr=1e-2"};
+        lg_run_options o = options(ids ? "coupled" : "plain", 1, sets, sizeof sets / sizeof *sets);
+        lg_error err;
+        int done;
+        must(lg_run_train(&o, &done, &err), &err);
+        struct seen drawn = {0}, read = {0};
+        lg_eval_options e = {.folder = o.folder, .table = see_cell, .context = &drawn};
+        e.lengths = lengths;
+        e.length_count = 1;
+        e.samples = 40;
         must(lg_run_eval(&e, NULL, &err), &err);
-        assert_int_equal(read[ids].cells, 1);
-        assert_int_equal(read[ids].cell[0].score.samples, 40);
-        assert_int_equal(read[ids].cell[0].score.exact, drawn.cell[0].score.exact);
+        lg_draw d = {5, LG__STREAM_TEST, 0, 4, 4, 0, 0}; /* as eval draws them */
+        e.task = write_copies(ids ? "with.jsonl" : "without.jsonl", ids, d, 40);
+        e.context = &read;
+        e.samples = 100;
+        must(lg_run_eval(&e, NULL, &err), &err);
+        assert_int_equal(read.cells, 1);
+        assert_int_equal(read.cell[0].score.samples, 40);
+        assert_true(3 * drawn.cell[0].taught.right > drawn.cell[0].taught.tokens); /* not in vain */
+        assert_memory_equal(&read.cell[0].score, &drawn.cell[0].score, sizeof(lg_score));
+        assert_memory_equal(&read.cell[0].taught, &drawn.cell[0].taught, sizeof(lg_score));
+        static const char *const vocab[] = {"vocab=words"};
+        e.settings = vocab;
+        e.setting_count = 1;
+        assert_int_equal(lg_run_eval(&e, NULL, &err), LG_ERROR_ARGUMENT);
+        assert_non_null(strstr(err.text, "those that the run was trained with"));
     }
 }
 
