@@ -37,10 +37,19 @@ double lg_cli_share(int64_t part, int64_t whole)
 
 volatile sig_atomic_t lg_cli_interrupted;
 
+/* A second one stops at once, unless it comes with the first: timeout(1) and others signal the process
+ * and its group. */
 static void interrupt(int signal_number)
 {
+    static double since;
+    const double together = 0.5; /* seconds */
+    double now = lg_cli_now();
+    if (!lg_cli_interrupted) since = now;
+    if (now - since > together) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
     lg_cli_interrupted = 1;
-    signal(signal_number, SIG_DFL); /* the next one stops at once */
 }
 
 void lg_cli_catch_interrupts(int on)

@@ -249,6 +249,7 @@ static void data_without_ids(void **state)
 static void interrupted_it_says_what_there_is(void **state)
 {
     (void)state;
+    /* timeout sends the signal twice, to the process and to its group */
     run("timeout -s INT 1", "try copy --minutes 2 --length 3", "2>/dev/null; echo code $?");
     prints("Stopped before the end");
     prints("plain RoPE");
