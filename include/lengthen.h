@@ -14,7 +14,7 @@
  *     lg_batch b; lg_batch_init(&b);
  *     for (...) {
  *         lg_batch_reset(&b);
- *         lg_batch_add(&b, n, tokens, ids, targets, NULL, &err);   // once a sequence
+ *         lg_batch_add(&b, n, tokens, ids, targets, NULL, &err);   // once per sequence
  *         lg_trainer_step(t, &b, &result, &err);
  *     }
  *
@@ -51,18 +51,60 @@ enum {
     LG_ERROR_ARGUMENT = -1, /* a value, a shape or a combination that cannot be */
     LG_ERROR_MEMORY = -2,   /* no memory */
     LG_ERROR_NUMERIC = -3,  /* NaN or infinity where a number must be */
-    LG_ERROR_SYSTEM = -4    /* a thread, a file or a library could not be had */
+    LG_ERROR_SYSTEM = -4,   /* a thread, a file or a library is not available */
+    LG_ERROR_STOPPED = -5   /* the caller asked for it */
 };
+
+#define LG_ERROR_NAMES 8
 
 typedef struct lg_error {
     int code;
     char text[512]; /* one sentence: what is wrong, with the value, and the remedy */
+    /* The setting at fault, by the name that the sentence has for it: "max_id"; "": none. Where that was said: a
+     * file (its name may be cut) and a line of it, or which of the key=value that a call was given, from 1; "" and
+     * 0: not known. */
+    char key[64], file[256];
+    int line, set;
+    /* For the library: where the sentence begins, behind its place, and the names of settings in it. */
+    int begin, names;
+    struct {
+        int at, size;
+    } name[LG_ERROR_NAMES];
 } lg_error;
+
+/* ---- Buffers -------------------------------------------------------------------- */
+
+/* A text that grows. Starts as {0}. Once memory for it is missing, the buffer is lost: further
+ * calls add nothing, and take and save fail. So the calls that add need no check, and a text is
+ * there whole or not at all. */
+typedef struct lg_buffer {
+    char *data;  /* ends with a 0 that size does not count; NULL: nothing was added */
+    size_t size; /* bytes */
+    size_t room;
+    int lost;
+} lg_buffer;
+
+void lg_buffer_print(lg_buffer *b, const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+void lg_buffer_put(lg_buffer *b, const char *text);
+void lg_buffer_add(lg_buffer *b, const void *bytes, size_t n);
+/* A string of JSON with its quotes; a byte that is not UTF-8, which JSON cannot hold, is U+FFFD; NULL is
+ * null. */
+void lg_buffer_json(lg_buffer *b, const char *text, size_t n);
+/* The text, to be freed with free(); NULL: LG_ERROR_MEMORY. The buffer is {0} again. */
+char *lg_buffer_take(lg_buffer *b, lg_error *err);
+/* Writes the text to a file, which is replaced whole, once everything is on the disk; after an error
+ * it is as it was. The buffer is {0} again. */
+int lg_buffer_save(lg_buffer *b, const char *path, lg_error *err);
+void lg_buffer_clear(lg_buffer *b); /* gives its memory back */
 
 /* ---- Random numbers ------------------------------------------------------------ */
 
 /* Counter-based (Philox4x32-10): the numbers depend on (seed, stream, index) alone,
- * so any example can be made again, in any order, on any thread. */
+ * so any example can be regenerated, in any order, on any thread. */
 typedef struct lg_rng {
     uint32_t key[2];
     uint32_t counter[4];
@@ -127,10 +169,10 @@ typedef enum {
 typedef enum { LG_ACT_GELU, LG_ACT_GELU_TANH, LG_ACT_SWIGLU } lg_act;
 typedef enum { LG_SPAN_FULL, LG_SPAN_WINDOW } lg_span;
 typedef enum {
-    LG_SCORES_SOFTMAX,
-    LG_SCORES_SSMAX,   /* logits times beta_h ln(keys seen), beta_h learned, 1 at first */
-    LG_SCORES_ENTMAX15 /* alpha = 1.5: exact zeros for far-behind keys */
-} lg_scores;
+    LG_ATTENTION_SOFTMAX,
+    LG_ATTENTION_SSMAX,   /* logits times beta_h ln(keys seen), beta_h learned, 1 at first */
+    LG_ATTENTION_ENTMAX15 /* alpha = 1.5: exact zeros for far-behind keys */
+} lg_attention;
 
 typedef enum {
     LG_ROPE_PLAIN,
@@ -166,7 +208,7 @@ typedef struct lg_model_config {
     /* Of each level: key ID - query ID; lo <= 0 <= hi. Also the ends of the `relative` table,
      * to which span full clips. */
     int window_lo[LG_LEVELS], window_hi[LG_LEVELS];
-    lg_scores scores;
+    lg_attention attention;
     int sink; /* 1: one more score, learned per head, that takes weight and has no value: lets a
                  query see that no key is where it looks (the end of an input) */
     int id_classes[LG_LEVELS]; /* classes of each level's ID head; 0: none */
@@ -211,13 +253,13 @@ typedef enum { LG_SCHEDULE_LINEAR, LG_SCHEDULE_COSINE, LG_SCHEDULE_CONSTANT } lg
 typedef struct lg_train_options {
     int steps; /* of the schedule; more steps than this run at its last value */
     double lr;
-    double lr_last; /* linear and cosine end here, as a share of lr */
-    int warmup;     /* steps of linear rise from 0 */
-    int cooldown;   /* constant: the last steps fall linearly to lr_last * lr */
+    double min_lr_ratio; /* linear and cosine end here, as a share of lr */
+    int warmup;          /* steps of linear rise from 0 */
+    int cooldown;        /* constant: the last steps fall linearly to min_lr_ratio * lr */
     lg_schedule schedule;
-    double decay; /* AdamW, decoupled */
+    double weight_decay; /* AdamW, decoupled */
     double beta1, beta2, eps;
-    double clip;      /* global gradient norm; 0: no clipping */
+    double grad_clip; /* global gradient norm; 0: no clipping */
     double id_weight; /* weight of the ID loss beside the token loss */
     int groups;       /* gradient blocks, a power of two, 8; part of the result's bits */
     int threads;      /* 0: all cores; not part of the result's bits */
@@ -305,7 +347,7 @@ typedef struct lg_decoder lg_decoder;
 
 lg_decoder *lg_decoder_new(const lg_model *m, int sequences, lg_error *err);
 void lg_decoder_free(lg_decoder *d);
-/* Reads the prompts, one a sequence, and forgets all earlier ones. Their targets are checked, but not
+/* Reads the prompts, one per sequence, and forgets all earlier ones. Their targets are checked, but not
  * used. */
 int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err);
 /* Appends one token with its ID to each sequence; tokens[s] = LG_NONE skips sequence s. With
@@ -336,6 +378,15 @@ typedef struct lg_setting {
 
 /* Which of n words `word` was probably meant to be, a few letters off: its place, or -1. */
 int lg_nearest(const char *word, const char *const *words, int n);
+/* What to do about a file that could not be written, for errno: "make room on its disk". */
+const char *lg_write_remedy(int error);
+/* Makes text of unknown origin fit for a terminal: each control character, but line breaks and tabs, is
+ * "?" then. Returns text. */
+char *lg_plain(char *text);
+/* Bytes of the letter of UTF-8 that the n bytes of text, at least one, begin with; 0: with none. */
+size_t lg_utf8_letter(const char *text, size_t n);
+/* Removes a folder and all that is in it. */
+void lg_folder_remove(const char *folder);
 
 /* What there is to know of a task before its settings are chosen. */
 typedef struct lg_task_info {
@@ -392,12 +443,14 @@ void lg_example_clear(lg_example *x);
 /* Which example: the same (seed, stream, index) with the same lengths gives the same one, on
  * any thread. The length is uniform in its range, the sparsity uniform in its range cut to what
  * the length allows. */
+typedef enum lg_side { LG_SIDE_ANY, LG_SIDE_TRAIN, LG_SIDE_TEST } lg_side;
 typedef struct lg_draw {
     uint64_t seed;
     uint32_t stream; /* training and evaluation use different ones */
     uint64_t index;
     int length_lo, length_hi;
     int sparsity_lo, sparsity_hi; /* 0, 0: the task's own default range */
+    lg_side side; /* own data: of what is held out (test), of the rest (train), or of all */
 } lg_draw;
 int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err);
 
@@ -428,7 +481,7 @@ lg_ids_info lg_id_head_info_at(int i);
 typedef struct lg_scheme {
     const char *ids;  /* "plain", "random-start", "randomized", "pose", "coupled", "abacus", and
                         "coupled+randomized", "coupled+pose" */
-    int levels;       /* coupled: the first so many of the task's levels; 0: all */
+    int levels;       /* coupled: how many of the task's levels, from the first on; 0: all */
     int max_id;       /* random starts and samples are drawn so that no ID passes this; 0: none
                         are drawn, every level starts at 1 */
     int chunks;       /* pose: 2 or more */
@@ -461,6 +514,38 @@ int lg_scheme_add(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_
  * carried is the latest ID that the sequence had at this level. */
 int32_t lg_scheme_next_id(const lg_scheme *s, const lg_model_config *c, lg_decoder *d, int sequence,
                           int level, int32_t carried);
+
+/* Examples of a task with their IDs, one by one: what a model would be trained on, for a look at it.
+ *
+ *     lg_sampler s;
+ *     lg_sampler_init(&s);
+ *     s.task = task; s.scheme.ids = "coupled";
+ *     for (int e = lg_sampler_ready(&s, &err); !e; e = lg_sampler_next(&s, &err)) print(&s.x, s.ids);
+ *     lg_sampler_clear(&s); */
+typedef struct lg_sampler {
+    lg_task *task;
+    lg_scheme scheme; /* ids NULL: "coupled" for a task with labels, else "plain" */
+    int train;        /* 1: IDs as in training; 0: as in evaluation */
+    lg_draw draw; /* length_lo 0: a length that shows the format; of own data all that there are */
+    lg_model_config config; /* what the scheme makes of it: levels, classes, pointers */
+    lg_example x;           /* the example of draw.index - 1, */
+    int32_t *ids[LG_LEVELS];
+    lg_batch batch; /* and what its ID heads are to predict; unused where the source is given */
+    int room;       /* of ids */
+    char **words;   /* of lg_sampler_line */
+    int word_count;
+} lg_sampler;
+void lg_sampler_init(lg_sampler *s);
+/* Fills in what is not set, after task, scheme, train and draw; the first next makes an example. */
+int lg_sampler_ready(lg_sampler *s, lg_error *err);
+/* 0, or why some of the examples cannot be made, or could not be trained on. Own data is not asked. */
+int lg_sampler_check(lg_sampler *s, lg_error *err);
+/* Makes the example of draw.index, and counts that up. */
+int lg_sampler_next(lg_sampler *s, lg_error *err);
+/* Adds it as a line of JSON, as the task jsonl:FILE reads it. Coupled IDs as in evaluation are written as
+ * the labels that they are made of: whoever reads them as a task adds the start. */
+int lg_sampler_line(lg_sampler *s, lg_buffer *to, lg_error *err);
+void lg_sampler_clear(lg_sampler *s); /* not the task */
 
 /* ---- Answering a task ---------------------------------------------------------------- */
 
@@ -517,8 +602,6 @@ int lg_tokenizer_decode(lg_tokenizer *t, const int32_t *tokens, size_t count, co
                         size_t *n, lg_error *err);
 /* The bytes of one token; NULL: there is no such token. */
 const char *lg_tokenizer_piece(const lg_tokenizer *t, int32_t token, size_t *n);
-/* Bytes of the letter of UTF-8 that the n bytes of text, at least one, begin with; 0: with none. */
-size_t lg_utf8_letter(const char *text, size_t n);
 
 /* A corpus: texts as documents of tokens, kept in one file that is mapped, not read. */
 typedef struct lg_corpus lg_corpus;
@@ -535,7 +618,7 @@ typedef struct lg_corpus_options {
                                  these with .gz; none: the cache alone */
     int path_count;
     const char *field; /* of JSON lines: the key of the text; NULL: "text" */
-    const char *cache; /* the file of the tokens. One that is stale or cut off is made again, with a
+    const char *cache; /* the file of the tokens. One that is stale or cut off is rebuilt, with a
                            note; one of another kind is refused */
     double test_share; /* of the documents, 0 to 1, chosen by (seed, their text) */
     uint64_t seed;
@@ -544,7 +627,7 @@ typedef struct lg_corpus_options {
 } lg_corpus_options;
 lg_corpus *lg_corpus_open(const lg_corpus_options *o, lg_tokenizer *t, lg_error *err);
 void lg_corpus_free(lg_corpus *c);
-const char *lg_corpus_note(const lg_corpus *c); /* why the cache was made again, or NULL */
+const char *lg_corpus_note(const lg_corpus *c); /* why the cache was rebuilt, or NULL */
 
 typedef enum { LG_CORPUS_ALL, LG_CORPUS_TRAIN, LG_CORPUS_TEST } lg_corpus_side;
 int64_t lg_corpus_documents(const lg_corpus *c, lg_corpus_side side);

@@ -39,7 +39,7 @@ typedef struct lg_theory_class {
 } lg_theory_class;
 
 typedef struct lg_theory_row lg_theory_row;
-typedef void lg_theory_told(void *context, const lg_theory_row *r);
+typedef void lg_theory_callback(void *context, const lg_theory_row *r);
 /* After each step that is worth telling; returns 0 to stop. */
 typedef int lg_theory_watch(void *context, const char *variant, int64_t seed, int step, int steps,
                             double error);
@@ -60,7 +60,7 @@ typedef struct lg_theory_options {
     double rate;  /* of Adam, falling to a tenth of it over the steps */
     int samples;  /* texts that an error is the mean of */
     int threads;  /* 0: all cores; not part of the result's bits */
-    lg_theory_told *row;
+    lg_theory_callback *row;
     lg_theory_watch *watch; /* or NULL */
     void *context;          /* of both */
 } lg_theory_options;
@@ -137,6 +137,44 @@ typedef void lg_theory_found(void *context, const lg_theory_finding *f);
  * `until` is found. *failed: how many findings do not hold. */
 int lg_theory_check(const lg_theory_options *o, lg_theory_found *found, void *context, int *failed,
                     lg_error *err);
+
+/* ---- The bridge ------------------------------------------------------------------------------ */
+
+enum { LG_THEORY_NAME = 120 };
+
+/* The error of one model at one k: mean and 95% interval. */
+typedef struct lg_theory_point {
+    char name[LG_THEORY_NAME]; /* "class: NAME", "transformer: METHOD" */
+    int k;
+    int64_t samples, wrong; /* of a transformer, over all seeds; of the class 0 */
+    double error, low, high;
+} lg_theory_point;
+
+/* A run of the transformer that has not learned its training lengths (under 99% exact): it is among the
+ * points all the same. */
+typedef struct lg_theory_unlearned {
+    char name[LG_THEORY_NAME];
+    int k, seed, length;
+    double exact;
+} lg_theory_unlearned;
+
+typedef struct lg_theory_bridge_options {
+    const char *evals;          /* evals.csv of an experiment with the key task.k */
+    const char *const *classes; /* [class_count] "NAME=ROWS.csv": rows of lg_theory_files_write */
+    int class_count;
+    int length;        /* of the texts */
+    const char *where; /* of these runs alone, "key=value" in the column train; NULL: of all */
+} lg_theory_bridge_options;
+
+typedef struct lg_theory_bridge {
+    int length;
+    lg_theory_point *points;
+    lg_theory_unlearned *unlearned;
+    int count, unlearned_count;
+} lg_theory_bridge;
+/* The points of the class, then those of the transformer; to be cleared in any case. */
+int lg_theory_bridge_read(const lg_theory_bridge_options *o, lg_theory_bridge *b, lg_error *err);
+void lg_theory_bridge_clear(lg_theory_bridge *b);
 
 #ifdef __cplusplus
 }

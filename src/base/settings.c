@@ -127,10 +127,14 @@ static int unknown(const lg_setting *rows, int n, const char *key, const char *w
     return lg__fail(err, LG_ERROR_ARGUMENT, "%s has no setting \"%s\"; it has: %s", who, key, list);
 }
 
-int lg__settings_read(struct lg__value *value, const lg_setting *rows, const char *const *settings,
-                      int count, const char *who, lg_error *err)
+int lg__settings_read(struct lg__value *value, int room, const lg_setting *rows,
+                      const char *const *settings, int count, const char *who, lg_error *err)
 {
     int n = lg__settings_count(rows), e;
+    if (n > room)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s has %d settings, and there is room for %d; raise that where it is made",
+                        who, n, room);
     for (int k = 0; k < n; k++)
         if ((e = read_value(&value[k], &rows[k], rows[k].fallback, who, err))) return e;
     for (int i = 0; i < count; i++) {

@@ -11,11 +11,12 @@ struct lg__value {
     const char *text;
 };
 
-/* value[k] is that of rows[k] (a NULL name ends them), from settings[count] as "key=value" or
- * from its fallback. An unknown key, a wrong value and a key said twice are refused; `who` says
- * whose settings they are ("task addition"). */
-int lg__settings_read(struct lg__value *value, const lg_setting *rows, const char *const *settings,
-                      int count, const char *who, lg_error *err);
+/* value[k], of which there are `room`, is that of rows[k] (a NULL name ends them), from
+ * settings[count] as "key=value" or from its fallback. An unknown key, a wrong value, a key said
+ * twice and more rows than there is room for are refused; `who` says whose settings they are ("task
+ * addition"). */
+int lg__settings_read(struct lg__value *value, int room, const lg_setting *rows,
+                      const char *const *settings, int count, const char *who, lg_error *err);
 int lg__settings_count(const lg_setting *rows);
 
 #endif

@@ -71,14 +71,18 @@ int lg__yaml_fail(const struct lg__yaml *n, lg_error *err, const char *format, .
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return lg__fail(err, LG_ERROR_ARGUMENT, "%s:%d: %s", n->file, n->line, text);
+    lg__fail_key(err, LG_ERROR_ARGUMENT, n->key ? n->key : "", "%s", text);
+    lg__error_place(err, n->file, n->line);
+    return LG_ERROR_ARGUMENT;
 }
 
 /* ---- Reading ---------------------------------------------------------------------------- */
 
 static int refuse(const struct document *d, size_t line, lg_error *err, const char *what)
 {
-    return lg__fail(err, LG_ERROR_ARGUMENT, "%s:%zu: %s", d->root.file, line + 1, what);
+    lg__fail(err, LG_ERROR_ARGUMENT, "%s", what);
+    lg__error_place(err, d->root.file, (int)line + 1);
+    return LG_ERROR_ARGUMENT;
 }
 
 static int no_memory(const struct document *d, lg_error *err)
@@ -99,16 +103,18 @@ static int next_event(struct document *d, yaml_event_t *event, lg_error *err)
         return refuse(d, line, err, "there is a zero byte (\\0) in this text; take it out");
     }
     if (p->error == YAML_MEMORY_ERROR) return no_memory(d, err);
-    if (p->error == YAML_READER_ERROR)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s:%zu: byte %zu of the file cannot be read as text (%s); save it as "
-                        "UTF-8",
-                        d->root.file, p->mark.line + 1, p->problem_offset,
-                        p->problem ? p->problem : "unknown");
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%s:%zu: this is not YAML: %s%s%s; correct this line or one before it",
-                    d->root.file, p->problem_mark.line + 1, p->problem ? p->problem : "unknown",
-                    p->context ? ", " : "", p->context ? p->context : "");
+    int reads = p->error != YAML_READER_ERROR;
+    if (!reads)
+        lg__fail(err, LG_ERROR_ARGUMENT,
+                 "byte %zu of the file cannot be read as text (%s); save it as UTF-8",
+                 p->problem_offset, p->problem ? p->problem : "unknown");
+    else
+        lg__fail(err, LG_ERROR_ARGUMENT,
+                 "this is not YAML: %s%s%s; correct this line or one before it",
+                 p->problem ? p->problem : "unknown", p->context ? ", " : "",
+                 p->context ? p->context : "");
+    lg__error_place(err, d->root.file, (int)(reads ? p->problem_mark : p->mark).line + 1);
+    return LG_ERROR_ARGUMENT;
 }
 
 static int compare_keys(const void *a, const void *b)

@@ -25,7 +25,7 @@ const char lg_cmd_bench_help[] =
     "                           (cpu), and the fastest of all ways we know (tuned)\n"
     "  --python FILE            the Python that has torch (/usr/bin/python3)\n"
     "  --tokenizer FILE         what encodes the text (byte-level BPE learned from it)\n"
-    "  --text FILE              the text to encode, a file or folder (words made up)\n"
+    "  --text PATHS             the texts to encode, a file or folder (words made up)\n"
     "  --threads N              all cores by default\n"
     "  --seconds S              for each measurement (1)\n"
     "  --json                   one object a line\n"
@@ -195,14 +195,10 @@ int lg_cmd_bench(int argc, char **argv)
         if (!(q.o.torch_script = find_script(script, sizeof script)))
             return lg_cli_wrong("bench", "bench/torch_step.py was not found; run it from the "
                                          "source folder");
-        if (lg_bench_torch_check(&q.o, &err)) {
-            fprintf(stderr, "lengthen bench: %s\n", err.text);
-            return LG_EXIT_FAILED;
-        }
+        if (lg_bench_torch_check(&q.o, &err)) return lg_cli_error("bench", LG_ERROR_SYSTEM, &err);
     }
     for (int i = 0; i < PARTS && !code; i++)
         if (q.only == ALL || q.only == i) code = parts[i].run(&q.o, print_row, &q, &err);
     if (!code) return LG_EXIT_DONE;
-    fprintf(stderr, "lengthen bench: %s\n", err.text);
-    return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    return lg_cli_error("bench", code, &err);
 }

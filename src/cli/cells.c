@@ -20,7 +20,7 @@ static void print_json(const struct lg_cli_cells *t, const lg_run_cell *c)
     lg_cli_json(stdout, c->setting);
     printf(",\"length\":%d,\"unit\":", c->length);
     lg_cli_json(stdout, c->unit);
-    printf(",\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,"
+    printf(",\"sparsity\":%d,\"source\":\"%s\",\"tokens\":%.0f,"
            "\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f,\"token_accuracy\":%.6f,"
            "\"id_accuracy\":",
            c->sparsity, ids_of(c), c->tokens, s->samples, lg_cli_share(s->exact, s->samples),
@@ -29,7 +29,7 @@ static void print_json(const struct lg_cli_cells *t, const lg_run_cell *c)
         printf("%.6f", lg_cli_share(s->ids_right, s->ids));
     else
         printf("null"); /* none was predicted */
-    printf(",\"first_error_least\":%d,\"first_error_median\":%d,\"first_error_tenths\":[",
+    printf(",\"first_error_min\":%d,\"first_error_median\":%d,\"first_error_tenths\":[",
            s->first_least, s->first_median);
     for (int i = 0; i < 10; i++) printf("%s%d", i ? "," : "", s->first_in[i]);
     printf("]");
@@ -37,6 +37,7 @@ static void print_json(const struct lg_cli_cells *t, const lg_run_cell *c)
         printf(",\"taught_exact\":%.6f,\"taught_token_accuracy\":%.6f",
                lg_cli_share(c->taught.exact, c->taught.samples),
                lg_cli_share(c->taught.right, c->taught.tokens));
+    if (c->lines) printf(",\"lines\":%d,\"held_out\":%s", c->lines, c->held_out ? "true" : "false");
     printf(",\"seconds\":%.3f,\"kept\":%s", c->seconds, c->kept ? "true" : "false");
     lg_cli_json_folder(t->folder);
     puts("}");
@@ -46,9 +47,10 @@ static void print_csv(const struct lg_cli_cells *t, const lg_run_cell *c)
 {
     const lg_score *s = &c->score;
     if (!t->printed)
-        puts("step,setting,length,unit,sparsity,ids,tokens,samples,exact,low,high,token_accuracy,"
-             "id_accuracy,first_error_least,first_error_median,taught_exact,"
-             "taught_token_accuracy,seconds");
+        puts(
+            "step,setting,length,unit,sparsity,source,tokens,samples,exact,low,high,token_accuracy,"
+            "id_accuracy,first_error_min,first_error_median,taught_exact,"
+            "taught_token_accuracy,seconds");
     printf("%lld,", (long long)c->step);
     lg_cli_csv(c->setting);
     printf(",%d,", c->length);
@@ -70,7 +72,7 @@ static void print_heading(const struct lg_cli_cells *t, const lg_run_cell *c)
     int left = 28 + (t->setting ? 18 : 0) + (t->sparsity ? 10 : 0);
     printf("%*sgenerated%*steacher-forced\n", left, "", 39, "");
     if (t->setting) printf("%-16s  ", "setting");
-    printf("%8s", c->unit);
+    printf("%8s", lg_cli_plain(c->unit));
     if (t->sparsity) printf("  %8s", "sparsity");
     printf("  %7s  %-9s  %7s  %-13s  %7s  %11s  %7s  %7s  %7s\n", "tokens", "IDs", "exact",
            "95% interval", "tokens", "first error", "exact", "tokens", "samples");
@@ -89,35 +91,33 @@ static const char *first_error(const lg_run_cell *c, char text[32])
 static void print_row(struct lg_cli_cells *t, const lg_run_cell *c)
 {
     const lg_score *s = &c->score, *g = &c->taught;
-    char text[32], taught[32] = "";
+    char text[32], taught[32] = "", lines[40] = "";
     if (!t->printed) {
         t->sparsity |= c->sparsity > 0;
         t->setting |= c->setting[0] != 0;
         print_heading(t, c);
     }
-    if (t->setting) printf("%-16s  ", c->setting);
+    if (t->setting) printf("%-16s  ", lg_cli_plain(c->setting));
     printf("%8d", c->length);
     if (t->sparsity) printf("  %8d", c->sparsity);
     if (g->samples)
         snprintf(taught, sizeof taught, "%6.1f%%  %6.2f%%",
                  100 * lg_cli_share(g->exact, g->samples), 100 * lg_cli_share(g->right, g->tokens));
-    printf("  %7.0f  %-9s  %6.1f%%  %5.1f - %5.1f  %6.2f%%  %11s  %16s  %7d%s\n", c->tokens,
+    if (c->lines)
+        snprintf(lines, sizeof lines, " of %d %slines", c->lines, c->held_out ? "held-out " : "");
+    printf("  %7.0f  %-9s  %6.1f%%  %5.1f - %5.1f  %6.2f%%  %11s  %16s  %7d%s%s\n", c->tokens,
            ids_of(c), 100 * lg_cli_share(s->exact, s->samples), 100 * c->low, 100 * c->high,
-           100 * lg_cli_share(s->right, s->tokens), first_error(c, text), taught, s->samples,
+           100 * lg_cli_share(s->right, s->tokens), first_error(c, text), taught, s->samples, lines,
            c->kept ? "  (kept)" : "");
 }
 
 void lg_cli_cells_keep(void *cells, const lg_run_cell *cell)
 {
     struct lg_cli_cells *t = cells;
-    if (t->count == t->room) {
-        int room = t->room ? 2 * t->room : 64;
-        lg_run_cell *more = realloc(t->cells, (size_t)room * sizeof *more);
-        if (!more) return; /* the row was printed; a figure lacks it */
-        t->cells = more;
-        t->room = room;
-    }
-    snprintf(t->unit, sizeof t->unit, "%s", cell->unit);
+    lg_run_cell *more = lg_cli_grow(t->cells, t->count, &t->room, sizeof *more);
+    if (!more) return; /* the row was printed; a figure lacks it */
+    t->cells = more;
+    snprintf(t->unit, sizeof t->unit, "%s", lg_cli_plain(cell->unit));
     t->cells[t->count] = *cell;
     t->cells[t->count++].unit = t->unit;
 }
@@ -136,6 +136,15 @@ void lg_cli_cells_add(void *cells, const lg_run_cell *cell)
     lg_cli_cells_keep(t, cell);
 }
 
+void lg_cli_cells_predicted(struct lg_cli_cells *t)
+{
+    int predicted = 0, n = 0;
+    for (int i = 0; i < t->count; i++) predicted |= t->cells[i].predicted;
+    for (int i = 0; i < t->count; i++)
+        if (t->cells[i].predicted == predicted) t->cells[n++] = t->cells[i];
+    t->count = n;
+}
+
 void lg_cli_cells_clear(struct lg_cli_cells *t)
 {
     free(t->cells);
@@ -145,101 +154,66 @@ void lg_cli_cells_clear(struct lg_cli_cells *t)
 
 /* ---- Figures ------------------------------------------------------------------------------ */
 
-enum { MOST_CURVES = 32 };
+enum { MOST_CURVES = 32, NAME = 320 };
 
-struct drawing {
-    lg_curve curve[MOST_CURVES];
-    char name[MOST_CURVES][160];
-    double *numbers;                                       /* x, y, low, high of all cells */
-    int curves, several_ids, several_sparsities, left_out; /* cells of curves past the most */
+/* What the names of the curves need: whether it differs between the cells. */
+struct differ {
+    int ids, sparsity;
 };
 
-static int same_curve(const lg_run_cell *a, const lg_run_cell *b)
-{
-    return a->sparsity == b->sparsity && a->predicted == b->predicted &&
-           strcmp(a->setting, b->setting) == 0;
-}
-
-static void name_curve(struct drawing *d, const lg_run_cell *c, char *name, size_t size)
+static void name_curve(const struct differ *d, const lg_run_cell *c, char name[NAME])
 {
     char sparsity[40] = "", ids[40] = "";
-    if (d->several_sparsities) snprintf(sparsity, sizeof sparsity, "sparsity %d", c->sparsity);
-    if (d->several_ids) snprintf(ids, sizeof ids, "IDs %s", ids_of(c));
+    if (d->sparsity) snprintf(sparsity, sizeof sparsity, "sparsity %d", c->sparsity);
+    if (d->ids) snprintf(ids, sizeof ids, "%s IDs", ids_of(c));
     const char *part[] = {c->setting, sparsity, ids};
     size_t used = 0;
     *name = 0;
     for (int i = 0; i < 3; i++)
-        if (*part[i] && used < size)
-            used += (size_t)snprintf(name + used, size - used, "%s%s", used ? ", " : "", part[i]);
-    if (!used) snprintf(name, size, "IDs %s", ids_of(c));
+        if (*part[i])
+            used += (size_t)snprintf(name + used, NAME - used, "%s%s", used ? ", " : "", part[i]);
+    if (!used) snprintf(name, NAME, "%s IDs", ids_of(c));
 }
 
-/* Gathers the cells into curves, in the order of their first cells. */
-static int gather(const struct lg_cli_cells *t, struct drawing *d)
+/* One curve for each setting, sparsity and source of IDs; returns the cells of those past the most. */
+static int gather(const struct lg_cli_cells *t, lg_series *s)
 {
-    size_t n = (size_t)t->count;
-    char *taken = calloc(n, 1);
-    d->numbers = calloc(4 * n, sizeof *d->numbers);
+    struct differ d = {0};
+    char name[NAME];
+    int left_out = 0;
     for (int i = 0; i < t->count; i++) {
-        d->several_ids |= t->cells[i].predicted != t->cells[0].predicted;
-        d->several_sparsities |= t->cells[i].sparsity != t->cells[0].sparsity;
+        d.ids |= t->cells[i].predicted != t->cells[0].predicted;
+        d.sparsity |= t->cells[i].sparsity != t->cells[0].sparsity;
     }
-    size_t at = 0;
-    for (size_t i = 0; i < n && taken && d->numbers && d->curves < MOST_CURVES; i++) {
-        if (taken[i]) continue;
-        double *x = d->numbers + at, *y = x + n, *low = y + n, *high = low + n;
-        int k = 0;
-        for (size_t j = i; j < n; j++) {
-            const lg_run_cell *c = &t->cells[j];
-            if (!same_curve(c, &t->cells[i])) continue;
-            taken[j] = 1;
-            x[k] = c->length;
-            y[k] = lg_cli_share(c->score.exact, c->score.samples);
-            low[k] = c->low;
-            high[k++] = c->high;
-        }
-        char *name = d->name[d->curves];
-        name_curve(d, &t->cells[i], name, sizeof d->name[0]);
-        d->curve[d->curves++] = (lg_curve){name, k, x, y, low, high};
-        at += (size_t)k;
+    for (int i = 0; i < t->count; i++) {
+        const lg_run_cell *c = &t->cells[i];
+        name_curve(&d, c, name);
+        int known = s->count < MOST_CURVES;
+        for (int k = 0; k < s->count && !known; k++) known = strcmp(s->curves[k].name, name) == 0;
+        left_out += !known;
+        if (known)
+            lg_series_add(s, name, c->length, lg_cli_share(c->score.exact, c->score.samples),
+                          c->low, c->high);
     }
-    int failed = !taken || !d->numbers;
-    for (size_t i = 0; i < n && !failed; i++) d->left_out += !taken[i];
-    free(taken);
-    return failed;
+    return left_out;
 }
 
 int lg_cli_cells_plot(const struct lg_cli_cells *t, const char *command, const char *file,
                       int letters)
 {
-    struct drawing d = {0};
-    lg_error err = {0};
+    lg_series s = {0};
     char x_label[64];
-    int code = LG_EXIT_DONE, shown = t->form == LG_CLI_TABLE && (letters || isatty(STDOUT_FILENO));
-    if (!t->count || (!file && !shown)) return code;
-    if (gather(t, &d)) {
-        fprintf(stderr, "lengthen %s: no memory for the figure\n", command);
-        free(d.numbers);
-        return LG_EXIT_FAILED;
-    }
-    if (d.left_out)
+    letters = t->form == LG_CLI_TABLE && (letters || isatty(STDOUT_FILENO));
+    if (!t->count || (!file && !letters)) return LG_EXIT_DONE;
+    int left_out = gather(t, &s);
+    if (left_out)
         fprintf(stderr, "lengthen %s: the figure has %d lines at most; %d cells are not in it\n",
-                command, MOST_CURVES, d.left_out);
-    snprintf(x_label, sizeof x_label, "length (%s)", t->unit);
+                command, MOST_CURVES, left_out);
     lg_figure f = {.title = t->title,
-                   .x_label = x_label,
+                   .x_label = lg_length_label(t->unit, x_label, sizeof x_label),
                    .y_label = "exact answers, %",
-                   .curves = d.curve,
-                   .count = d.curves,
+                   .answers = 1,
                    .trained_low = t->cells[0].trained_least,
                    .trained_high = t->cells[0].trained_length};
-    if (shown) lg_cli_figure(&f);
-    if (file && lg_figure_write(&f, file, &err)) {
-        fprintf(stderr, "lengthen %s: %s\n", command, err.text);
-        code = LG_EXIT_FAILED;
-    } else if (file) {
-        fprintf(stderr, "The figure is in %s\n", file);
-    }
-    free(d.numbers);
-    return code;
+    return lg_cli_series(&s, &f, command, file, letters);
 }

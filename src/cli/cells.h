@@ -22,6 +22,8 @@ struct lg_cli_cells {
 void lg_cli_cells_add(void *cells, const lg_run_cell *cell);
 /* Keeps it without printing. An lg_run_table. */
 void lg_cli_cells_keep(void *cells, const lg_run_cell *cell);
+/* Drops the cells with given IDs where there are any with predicted ones: these are how it answers. */
+void lg_cli_cells_predicted(struct lg_cli_cells *t);
 /* Exact answers by length, one curve for each setting, sparsity and source of IDs: into a file
  * (NULL: none) and, if the form is a table, in letters where stdout is a terminal or letters is set.
  * An exit code. */

@@ -19,9 +19,10 @@ const char lg_cmd_certify_help[] =
     "prediction of such a model depends on the few columns that its layers see; all that these\n"
     "can hold on valid inputs is enumerated and run. See docs/CERTIFICATE.md.\n"
     "\n"
-    "  --most-contexts N  refuse if there may be more (5e7)\n"
+    "  --max-contexts N   refuse if there may be more (5e7)\n"
     "  --confirm N        when certified, also answer N random inputs of N columns, up to 400 of\n"
     "                     equal columns (all carries, none), and one of 500 N; 1 to 2000\n"
+    "  --fallback         if the newest weights are damaged, use older ones\n"
     "  --threads N        threads (all cores)\n"
     "  --json             one object\n"
     "\n"
@@ -102,9 +103,10 @@ static int read_options(struct request *q, int argc, char **argv)
 {
     lg_certify_options *o = &q->o;
     const struct lg_cli_option rows[] = {
-        {"most-contexts", .real = &o->most, .least = 1, .most = 1e9,
+        {"max-contexts", .real = &o->most, .least = 1, .most = 1e9,
          .take = "a number from 1 to 1e9"},
         {"confirm", .whole = &o->confirm, .least = 1, .most = 2000},
+        {"fallback", .flag = &o->access.fallback},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"json", .flag = &q->json},
         {0},
@@ -124,10 +126,7 @@ int lg_cmd_certify(int argc, char **argv)
     q.o.progress = progress;
     q.o.context = &q;
     code = lg_certify(&q.o, &c, &err);
-    if (code) {
-        fprintf(stderr, "lengthen certify: %s\n", err.text);
-        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-    }
+    if (code) return lg_cli_error("certify", code, &err);
     if (c.warning[0]) fprintf(stderr, "lengthen certify: %s\n", c.warning);
     if (!q.json) {
         print_text(&c);

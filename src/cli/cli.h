@@ -6,17 +6,22 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "lengthen.h"
+
 enum {
     LG_EXIT_DONE = 0,
     LG_EXIT_FAILED = 1,
     LG_EXIT_USE = 2, /* wrong use */
-    LG_EXIT_NO = 3   /* a check answered "no" */
+    LG_EXIT_NO = 3,  /* a check answered "no" */
+    LG_EXIT_SIGNAL =
+        128 /* stopped by a signal, and its number: 130 after Ctrl-C, as shells have it */
 };
 
 /* argv[0] is the command's name, so getopt_long works on it as it is. Returns an exit code.
  * `--help` never arrives here: main prints the help text itself. */
 int lg_cmd_bench(int argc, char **argv);
 int lg_cmd_certify(int argc, char **argv);
+int lg_cmd_config(int argc, char **argv);
 int lg_cmd_demo(int argc, char **argv);
 int lg_cmd_eval(int argc, char **argv);
 int lg_cmd_export(int argc, char **argv);
@@ -37,6 +42,7 @@ int lg_cmd_try(int argc, char **argv);
 /* Usage line, what the command does, its options, an example; ends with a newline. */
 extern const char lg_cmd_bench_help[];
 extern const char lg_cmd_certify_help[];
+extern const char lg_cmd_config_help[];
 extern const char lg_cmd_demo_help[];
 extern const char lg_cmd_eval_help[];
 extern const char lg_cmd_export_help[];
@@ -70,22 +76,38 @@ void lg_cli_man(const struct lg_cli_command *commands, int count);
 int lg_cli_wrong(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Says on stderr why a call of the library failed; returns the exit code for what it returned: wrong
+ * use for LG_ERROR_ARGUMENT, else a failure. */
+int lg_cli_error(const char *command, int code, const lg_error *err);
+
 /* Seconds, from some moment on. */
 double lg_cli_now(void);
+/* The array with room for one more than count elements; NULL: no memory, and it is as it was. */
+void *lg_cli_grow(void *array, int count, int *room, size_t size);
 /* part / whole, 0 of nothing. */
 double lg_cli_share(int64_t part, int64_t whole);
-/* While on, Ctrl-C (and a plain kill) sets the flag; the second one ends the process. */
+/* While on, Ctrl-C (and a plain kill, and a terminal that closes, unless nohup started the program)
+ * sets the flag to its number; the second one ends the process. */
 void lg_cli_catch_interrupts(int on);
 extern volatile sig_atomic_t lg_cli_interrupted;
-/* Makes the folder of --out and those above it; 0, or an exit code and the reason on stderr. */
-int lg_cli_make_folder(const char *command, const char *folder);
+/* The exit code of a command that stopped before its end: that of the signal, or LG_EXIT_FAILED if
+ * there was none (its time was over). */
+int lg_cli_stopped(void);
 /* What a run is called in titles: the last part of its folder. */
 void lg_cli_last_part(const char *folder, char name[256]);
-/* The folder and all that is in it. */
-void lg_cli_remove_folder(const char *folder);
+
+/* Text of a store or of somebody's folder as one line for a terminal, without control characters: the
+ * same if it has none, else a copy that is good until eight more are made. */
+const char *lg_cli_plain(const char *text);
+
+/* The KEY=VALUE of a `--set task.KEY=VALUE`, where a command takes no other keys. 0, or an exit code
+ * after saying what is wrong. */
+int lg_cli_task_setting(const char *command, const char *text, const char **to);
 
 /* The file of the store: --store, else LENGTHEN_STORE, else ./lengthen.db. */
 const char *lg_cli_store(const char *option);
+/* The same of a command that keeps many runs in one folder: LENGTHEN_STORE, else lengthen.db there. */
+void lg_cli_store_in(const char *folder, char *file, size_t size);
 
 /* The one of n names that is near enough to `word` to be meant by a slip, or NULL. */
 const char *lg_cli_nearest(const char *word, const char *const *names, int n);

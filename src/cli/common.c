@@ -1,15 +1,11 @@
 /* common.c: the small things that several commands need. */
-#include <errno.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "cli/cli.h"
-#include "lengthen.h"
 
 const char *lg_cli_store(const char *option)
 {
@@ -17,10 +13,52 @@ const char *lg_cli_store(const char *option)
     return option ? option : named && *named ? named : "lengthen.db";
 }
 
+void lg_cli_store_in(const char *folder, char *file, size_t size)
+{
+    const char *named = getenv("LENGTHEN_STORE");
+    if (named && *named)
+        snprintf(file, size, "%s", named);
+    else
+        snprintf(file, size, "%s/lengthen.db", folder);
+}
+
+int lg_cli_task_setting(const char *command, const char *text, const char **to)
+{
+    *to = text + 5;
+    if (strncmp(text, "task.", 5) == 0 && strchr(text, '=')) return 0;
+    return lg_cli_wrong(command,
+                        "--set %s: here only the task's settings can be set, as in --set "
+                        "task.KEY=VALUE; for anything else write a config (lengthen train)",
+                        text);
+}
+
+const char *lg_cli_plain(const char *text)
+{
+    static char *copies[8];
+    static int next;
+    int bad = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c && !bad; c++)
+        bad = *c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+    if (!bad) return text;
+    char **copy = &copies[next++ % 8];
+    free(*copy);
+    if (!(*copy = strdup(text))) return "?";
+    for (char *c = lg_plain(*copy); *c; c++)
+        if (*c == '\n' || *c == '\t') *c = '?';
+    return *copy;
+}
+
 const char *lg_cli_nearest(const char *word, const char *const *names, int n)
 {
     int at = lg_nearest(word, names, n);
     return at < 0 ? NULL : names[at];
+}
+
+int lg_cli_error(const char *command, int code, const lg_error *err)
+{
+    fprintf(stderr, "lengthen %s: %s\n", command, err->text);
+    if (code == LG_ERROR_STOPPED) return lg_cli_stopped();
+    return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
 }
 
 double lg_cli_now(void)
@@ -30,12 +68,26 @@ double lg_cli_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+void *lg_cli_grow(void *array, int count, int *room, size_t size)
+{
+    if (count < *room) return array;
+    int larger = *room ? 2 * *room : 64;
+    void *more = realloc(array, (size_t)larger * size);
+    if (more) *room = larger;
+    return more;
+}
+
 double lg_cli_share(int64_t part, int64_t whole)
 {
     return whole ? (double)part / (double)whole : 0;
 }
 
 volatile sig_atomic_t lg_cli_interrupted;
+
+int lg_cli_stopped(void)
+{
+    return lg_cli_interrupted ? LG_EXIT_SIGNAL + lg_cli_interrupted : LG_EXIT_FAILED;
+}
 
 /* A second one stops at once, unless it comes with the first: timeout(1) and others signal the process
  * and its group. */
@@ -49,26 +101,16 @@ static void interrupt(int signal_number)
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
-    lg_cli_interrupted = 1;
+    if (!lg_cli_interrupted) lg_cli_interrupted = signal_number;
 }
 
 void lg_cli_catch_interrupts(int on)
 {
+    struct sigaction hangup;
     signal(SIGINT, on ? interrupt : SIG_DFL);
     signal(SIGTERM, on ? interrupt : SIG_DFL);
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-void lg_cli_remove_folder(const char *folder)
-{
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* else: nohup */
+        signal(SIGHUP, on ? interrupt : SIG_DFL);
 }
 
 void lg_cli_last_part(const char *folder, char name[256])
@@ -78,23 +120,5 @@ void lg_cli_last_part(const char *folder, char name[256])
     size_t start = end;
     while (start && folder[start - 1] != '/') start--;
     snprintf(name, 256, "%.*s", (int)(end - start), folder + start);
-}
-
-int lg_cli_make_folder(const char *command, const char *folder)
-{
-    char path[4096];
-    struct stat st;
-    snprintf(path, sizeof path, "%s", folder);
-    for (char *at = path + 1;; at++) {
-        char was = *at;
-        if (was && was != '/') continue;
-        *at = 0;
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return lg_cli_wrong(command, "the folder %s could not be made: %s", path,
-                                strerror(errno));
-        if (!was) break;
-        *at = was;
-    }
-    if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) return 0;
-    return lg_cli_wrong(command, "--out is %s, which is no folder; take another name", folder);
+    lg_plain(name);
 }

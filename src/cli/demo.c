@@ -32,9 +32,11 @@ const char lg_cmd_demo_help[] =
     "right and the stop is in its place.\n"
     "\n"
     "  --seed N              another initialisation and other data (1)\n"
-    "  --out DIR             keep the runs there, with their store, to look at with eval, runs\n"
-    "                        and generate; the same command goes on with what is there\n"
-    "  --plot FILE.svg|png   write the figure\n"
+    "  --out DIR             keep the runs there, with their store unless LENGTHEN_STORE names "
+    "it,\n"
+    "                        to look at with eval, runs and generate; the same command goes\n"
+    "                        on with what is there\n"
+    "  --plot FILE           write the figure: .svg, .png or .pdf\n"
     "  --json                one object a cell\n"
     "\n"
     "Example:\n"
@@ -121,7 +123,7 @@ static int stop(struct demo *d)
 {
     snprintf(d->err.text, sizeof d->err.text, "stopped%s",
              d->out ? "; the same command goes on" : "");
-    return -1;
+    return LG_ERROR_STOPPED;
 }
 
 static int train(struct demo *d, const struct method *way, const char *folder)
@@ -240,7 +242,8 @@ static int draw(struct demo *d)
                    .curves = curve,
                    .count = METHODS,
                    .trained_low = 0.2,
-                   .trained_high = 1};
+                   .trained_high = 1,
+                   .answers = 1};
     if (!d->json) lg_cli_figure(&f);
     return d->plot ? lg_figure_write(&f, d->plot, &d->err) : 0;
 }
@@ -251,13 +254,17 @@ static int run_all(struct demo *d)
     if (!d->json)
         printf("Parity with scratchpad: n bits, '=', the n running parities and a stop, generated\n"
                "token by token, by models that were trained on a few bits only.\n");
-    snprintf(d->store, sizeof d->store, "%s/lengthen.db", d->folder);
+    if (d->out)
+        lg_cli_store_in(d->folder, d->store, sizeof d->store);
+    else
+        snprintf(d->store, sizeof d->store, "%s/lengthen.db", d->folder);
     for (int i = 0; i < METHODS && !failed; i++) {
         char folder[1100];
         snprintf(folder, sizeof folder, "%s/%s", d->folder, methods[i].folder);
-        failed = train(d, &methods[i], folder) || test(d, i, folder);
+        failed = train(d, &methods[i], folder);
+        if (!failed) failed = test(d, i, folder);
     }
-    return failed || draw(d);
+    return failed ? failed : draw(d);
 }
 
 /* ---- The command ------------------------------------------------------------------------------ */
@@ -296,10 +303,8 @@ int lg_cmd_demo(int argc, char **argv)
     d = (struct demo){.seed = 1, .terminal = isatty(STDERR_FILENO)};
     int code = read_options(&d, argc, argv);
     if (code) return code;
-    if (d.plot && (code = lg_figure_check(d.plot, &d.err))) {
-        fprintf(stderr, "lengthen demo: %s\n", d.err.text);
-        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-    }
+    if (d.plot && (code = lg_figure_check(d.plot, &d.err)))
+        return lg_cli_error("demo", code, &d.err);
     if ((code = make_folder(&d))) return code;
     lg_cli_catch_interrupts(1);
     int failed = run_all(&d);
@@ -311,6 +316,6 @@ int lg_cmd_demo(int argc, char **argv)
             "\nThe runs are in %s: see lengthen runs --store %s, or lengthen generate %s/window.\n",
             d.out, d.store, d.out);
     if (!failed && d.plot && !d.json) printf("The figure is in %s.\n", d.plot);
-    if (!d.out) lg_cli_remove_folder(d.folder);
-    return failed ? LG_EXIT_FAILED : LG_EXIT_DONE;
+    if (!d.out) lg_folder_remove(d.folder);
+    return failed == LG_ERROR_STOPPED ? lg_cli_stopped() : failed ? LG_EXIT_FAILED : LG_EXIT_DONE;
 }

@@ -18,9 +18,11 @@ const char lg_cmd_eval_help[] =
     "with the model's own (predicted). The interval is Wilson's, 95%. First error: the median\n"
     "place of the first wrong token in the answers that have one. Beside it the same\n"
     "teacher-forced: each token predicted from the right ones before it. An answer of one token\n"
-    "with a given ID is the same either way, and is made once.\n"
+    "with a given ID is the same either way, and is made once. Of own data (jsonl:FILE) the\n"
+    "examples are the lines that were held out from training (task.test), each once; of lengths\n"
+    "that training never shows, all lines.\n"
     "\n"
-    "A run of the task text has a loss instead, in nats a token, by position on held-out\n"
+    "A run of the task text has a loss instead, in nats per token, by position on held-out\n"
     "documents: truncated, with all tokens of the document before it, and sliding, with the last\n"
     "of training's length alone; the excess is what the model loses by seeing more. The\n"
     "documents are those with a token more than the length; intervals are of the mean over\n"
@@ -38,11 +40,14 @@ const char lg_cmd_eval_help[] =
     "  --field KEY           of JSON lines among them (as in the run's config)\n"
     "  --context N           a run of texts: tokens of a sliding prediction (training's)\n"
     "  --samples N           examples a cell, or documents a length (as in the config)\n"
-    "  --ids given|predicted only these\n"
-    "  --again               make cells, or losses, again that the store has\n"
+    "  --source SOURCE       given or predicted: only these IDs\n"
+    "  --allow-exec          execute the command of a run's task exec:COMMAND though you have not\n"
+    "                        trained the run here: only if you trust whoever made it\n"
+    "  --force               recompute cells, or losses, that the store has\n"
+    "  --fallback            if the newest weights are damaged, use older ones\n"
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N           threads (all cores); the result does not depend on it\n"
-    "  --plot FILE.svg|png   draw exact answers by length; - draws in letters\n"
+    "  --plot FILE           draw exact answers by length (.svg, .png, .pdf; -: in letters)\n"
     "  --title TEXT          of the figure (the run's name)\n"
     "  --json, --csv         one object, or one row, a cell\n"
     "\n"
@@ -104,8 +109,10 @@ static int read_options(struct request *q, int argc, char **argv)
         {"field", .text = &q->field},
         {"context", .whole = &q->context, .least = 1, .most = GREATEST},
         {"samples", .whole = &o->samples, .least = 1, .most = GREATEST},
-        {"ids", .word = &o->predicted, .names = "given or predicted"},
-        {"again", .flag = &o->again},
+        {"source", .word = &o->predicted, .names = "given or predicted"},
+        {"allow-exec", .flag = &o->access.allow_exec},
+        {"force", .flag = &o->force},
+        {"fallback", .flag = &o->access.fallback},
         {"store", .text = &o->store},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"plot", .text = &q->plot},
@@ -152,10 +159,7 @@ static int evaluate(struct request *q)
     snprintf(q->cells.title, sizeof q->cells.title, "%.199s", q->title ? q->title : name);
     if (!code) code = lg_run_eval(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
-    if (code) {
-        fprintf(stderr, "lengthen eval: %s\n", err.text);
-        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-    }
+    if (code) return lg_cli_error("eval", code, &err);
     return lg_cli_cells_plot(&q->cells, "eval", file, q->plot && !file);
 }
 
@@ -172,7 +176,7 @@ static int evaluate_text(struct request *q, int is_text)
     const char *none = q->o.sparsities       ? "--sparsities"
                        : q->o.setting_count  ? "--vary"
                        : q->o.task           ? "--task"
-                       : q->o.predicted >= 0 ? "--ids"
+                       : q->o.predicted >= 0 ? "--source"
                                              : NULL;
     if (!is_text)
         return lg_cli_wrong("eval", "--%s is for runs of the task text, and %s is none",
@@ -188,7 +192,8 @@ static int evaluate_text(struct request *q, int is_text)
     struct lg_cli_text_eval t = {.form = q->cells.form, .plot = q->plot, .title = q->title};
     t.o = (lg_text_eval_options){.folder = q->o.folder,
                                  .store = lg_cli_store(q->o.store),
-                                 .again = q->o.again,
+                                 .force = q->o.force,
+                                 .access = q->o.access,
                                  .texts = q->text,
                                  .field = q->field,
                                  .lengths = q->o.lengths,

@@ -13,13 +13,12 @@ int lg_cli_eval_text(struct lg_cli_text_eval *q)
     lg_error err = {0}, warning = {0};
     const char *file = q->plot && strcmp(q->plot, "-") != 0 ? q->plot : NULL;
     int code = file ? lg_figure_check(file, &err) : 0;
-    q->o.told = lg_cli_losses_add;
-    q->o.of = &t;
+    q->o.callback = lg_cli_losses_add;
+    q->o.callback_context = &t;
     if (!code) code = lg_run_eval_text(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
     if (code) {
-        fprintf(stderr, "lengthen eval: %s\n", err.text);
-        code = code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+        code = lg_cli_error("eval", code, &err);
     } else if (t.lost) {
         fputs("lengthen eval: no memory for the rows\n", stderr);
         code = LG_EXIT_FAILED;

@@ -30,20 +30,23 @@ const char lg_cmd_generate_help[] =
     "  --prompt-ids \"2 3 4 1\"   position IDs of the prompt, as `lengthen sample` shows them;\n"
     "                           levels between ';', - for none (those of the examples with\n"
     "                           such a prompt, where they agree)\n"
-    "  --ids given|predicted    who supplies the IDs of the answer: the task's rule, or the\n"
+    "  --source given|predicted who supplies the IDs of the answer: the task's rule, or the\n"
     "                           model (predicted where it can)\n"
     "  --temperature T          draw each token from the model's distribution, sharper below 1,\n"
     "                           flatter above (0: the likeliest)\n"
     "  --seed S                 other examples, other draws (the examples of `lengthen eval`)\n"
-    "  --most N                 stop after so many tokens (twice the right answer, or 1000\n"
+    "  --max-tokens N           stop after so many tokens (twice the right answer, or 1000\n"
     "                           where it is not known)\n"
+    "  --allow-exec             execute the command of a run's task exec:COMMAND though you have\n"
+    "                           not trained the run here: only if you trust whoever made it\n"
+    "  --fallback               if the newest weights are damaged, use older ones\n"
     "  --json                   one object a token, and one at the end of each answer\n"
     "\n"
     "Whether an answer to your prompt is right is known where the task happens to draw the same\n"
     "prompt. Wide texts are folded at the terminal's width, or at $COLUMNS; of texts over 2000\n"
     "tokens the ends and the wrong tokens are shown.\n"
     "\n"
-    "A run of texts goes on with --prompt, or begins a document, for at most --most tokens (256),\n"
+    "A run of texts goes on with --prompt, or begins a document, for up to --max-tokens (256),\n"
     "and prints the text; --count texts have a line <|endoftext|> between them, as a corpus has.\n"
     "With --json there is one object a text, with its tokens.\n"
     "\n"
@@ -101,7 +104,7 @@ static void json_answer(const lg_run_answer *a)
     printf("{\"exact\":%s,\"example\":%lld,\"task\":",
            a->known ? a->exact ? "true" : "false" : "null", (long long)a->example);
     lg_cli_json(stdout, a->task);
-    printf(",\"step\":%lld,\"ids\":\"%s\",\"length\":%d,\"sparsity\":%d,\"prompt_tokens\":%d,"
+    printf(",\"step\":%lld,\"source\":\"%s\",\"length\":%d,\"sparsity\":%d,\"prompt_tokens\":%d,"
            "\"tokens\":%d,\"ended\":%s,\"right_tokens\":",
            (long long)a->step, a->predicted ? "predicted" : "given", a->length, a->sparsity,
            a->prompt, a->tokens, a->ended ? "true" : "false");
@@ -408,11 +411,13 @@ static int read_options(int argc, char **argv, lg_generate_options *o, struct sh
         {"count", .whole = &o->count, .least = 1, .most = 1 << 30},
         {"prompt", .text = &o->prompt},
         {"prompt-ids", .text = &o->prompt_ids},
-        {"ids", .word = &o->predicted, .names = "given or predicted"},
+        {"source", .word = &o->predicted, .names = "given or predicted"},
         {"temperature", .real = &o->temperature, .most = 1e6,
          .take = "0 (the likeliest token) or more, as in 0.7"},
         {"seed", .large = &o->seed},
-        {"most", .whole = &o->most, .least = 1, .most = 1 << 30},
+        {"fallback", .flag = &o->access.fallback},
+        {"max-tokens", .whole = &o->max_tokens, .least = 1, .most = 1 << 30},
+        {"allow-exec", .flag = &o->access.allow_exec},
         {"json", .flag = &s->json},
         {0},
     };
@@ -452,10 +457,7 @@ static int run(const lg_generate_options *o, struct show *s)
     lg_error err = {0}, warning = {0};
     int code = lg_run_generate(o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen generate: %s\n", warning.text);
-    if (code) {
-        fprintf(stderr, "lengthen generate: %s\n", err.text);
-        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-    }
+    if (code) return lg_cli_error("generate", code, &err);
     if (s->lost) {
         fputs("lengthen generate: no memory to show such a text; take --json\n", stderr);
         return LG_EXIT_FAILED;
@@ -478,7 +480,7 @@ int lg_cmd_generate(int argc, char **argv)
             code = LG_EXIT_FAILED;
         }
     }
-    o.told = told;
+    o.callback = told;
     o.answered = answered;
     o.context = &s;
     if (!code) code = lg_run_is_text(o.folder) ? lg_cli_generate_text(&o, s.json) : run(&o, &s);

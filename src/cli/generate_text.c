@@ -87,18 +87,18 @@ int lg_cli_generate_text(const lg_generate_options *o, int json)
     lg_text_generate_options t = {.folder = o->folder,
                                   .prompt = o->prompt,
                                   .count = o->count,
-                                  .most = o->most ? o->most : MOST,
+                                  .max_tokens = o->max_tokens ? o->max_tokens : MOST,
                                   .temperature = o->temperature,
                                   .seed = o->seed,
-                                  .told = told,
+                                  .access = o->access,
+                                  .callback = told,
                                   .done = done,
-                                  .of = &s};
+                                  .context = &s};
     int e = lg_run_generate_text(&t, &g, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen generate: %s\n", warning.text);
     free(s.text);
     if (!e && s.lost)
         e = LG_ERROR_MEMORY, snprintf(err.text, sizeof err.text, "no memory for a text");
     if (!e) return LG_EXIT_DONE;
-    fprintf(stderr, "lengthen generate: %s\n", err.text);
-    return e == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    return lg_cli_error("generate", e, &err);
 }

@@ -41,10 +41,7 @@ int lg_cmd_import(int argc, char **argv)
     o.path = argv[0];
     o.folder = argv[1];
     e = lg_run_import(&o, &info, &err);
-    if (e) {
-        fprintf(stderr, "lengthen import: %s\n", err.text);
-        return e == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-    }
+    if (e) return lg_cli_error("import", e, &err);
     printf("%s is a run of %s, made for %d tokens.\nTo see what it writes: lengthen generate %s\n",
            o.folder, info.kind, info.length, o.folder);
     return LG_EXIT_DONE;

@@ -13,26 +13,16 @@
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-static void json_mean(const char *name, const lg_text_mean *m)
-{
-    printf(",\"%s\":%.6g", name, m->value);
-    if (isnan(m->low))
-        printf(",\"%s_low\":null,\"%s_high\":null", name, name);
-    else
-        printf(",\"%s_low\":%.6g,\"%s_high\":%.6g", name, m->low, name, m->high);
-}
-
 static void json_row(const struct lg_cli_losses *t, const lg_text_row *r)
 {
     printf("{\"step\":%lld,\"length\":%d,\"low\":%d,\"high\":%d,\"context\":%d,\"documents\":%d,"
            "\"documents_there\":%lld",
            (long long)r->step, r->length, r->low, r->high, r->context, r->documents,
            (long long)r->there);
-    json_mean("truncated", &r->truncated);
-    json_mean("sliding", &r->sliding);
-    json_mean("excess", &r->excess);
-    printf(",\"texts\":");
-    lg_cli_json(stdout, r->texts);
+    lg_cli_json_mean("truncated", &r->truncated);
+    lg_cli_json_mean("sliding", &r->sliding);
+    lg_cli_json_mean("excess", &r->excess);
+    lg_cli_json_word("texts", r->texts);
     printf(",\"kept\":%s", r->kept ? "true" : "false");
     lg_cli_json_folder(t->folder);
     puts("}");
@@ -66,14 +56,10 @@ void lg_cli_losses_add(void *losses, const lg_text_row *r)
     struct lg_cli_losses *t = losses;
     if (t->form == LG_CLI_JSON) json_row(t, r);
     if (t->form == LG_CLI_CSV) csv_row(r, !t->count);
-    if (t->count == t->room) {
-        int room = t->room ? 2 * t->room : 64;
-        lg_text_row *more = realloc(t->rows, (size_t)room * sizeof *more);
-        t->lost |= !more;
-        if (!more) return;
-        t->rows = more;
-        t->room = room;
-    }
+    lg_text_row *rows = lg_cli_grow(t->rows, t->count, &t->room, sizeof *rows);
+    t->lost |= !rows;
+    if (!rows) return;
+    t->rows = rows;
     t->rows[t->count++] = *r;
 }
 
@@ -131,11 +117,11 @@ void lg_cli_losses_print(const struct lg_cli_losses *q)
     for (int i = 0; i < q->count; i++) add_row(&t, &q->rows[i], &d);
     lg_cli_table_print(&t, 0, 0, 0);
     lg_cli_table_clear(&t);
-    printf("\nLoss in nats a token, on ");
+    printf("\nLoss in nats per token, on ");
     if (d.texts || !*q->rows[0].texts)
         printf("held-out documents");
     else
-        printf("%s", q->rows[0].texts);
+        printf("%s", lg_cli_plain(q->rows[0].texts));
     printf(". Truncated: all tokens before; sliding: the last ");
     if (d.context)
         printf("of the context alone");
@@ -146,71 +132,38 @@ void lg_cli_losses_print(const struct lg_cli_losses *q)
 
 /* ---- The figure --------------------------------------------------------------------------- */
 
-/* The numbers of a figure: x, then value, low and high of both losses. */
-enum { NUMBERS = 7 };
-
-/* The rows of the greatest length, of the texts and the context that come first; their number. *least
- * and *most are of the y axis. */
-static int gather(const struct lg_cli_losses *t, double *column[NUMBERS], double *least,
-                  double *most)
+/* The rows of the greatest length, of the texts and the context that come first. */
+static void gather(const struct lg_cli_losses *t, lg_series *s)
 {
-    int longest = 0, n = 0;
+    char sliding[60];
+    int longest = 0;
+    snprintf(sliding, sizeof sliding, "sliding: the last %d alone", t->rows[0].context);
     for (int i = 0; i < t->count; i++)
         if (t->rows[i].length > longest) longest = t->rows[i].length;
-    *least = INFINITY;
-    *most = -INFINITY;
     for (int i = 0; i < t->count; i++) {
         const lg_text_row *r = &t->rows[i];
-        const double values[NUMBERS] = {
-            (r->low + r->high) / 2.0, r->truncated.value, r->truncated.low, r->truncated.high,
-            r->sliding.value,         r->sliding.low,     r->sliding.high};
+        double at = (r->low + r->high) / 2.0;
         if (r->length != longest || r->context != t->rows[0].context ||
             strcmp(r->texts, t->rows[0].texts) != 0)
             continue;
-        for (int k = 0; k < NUMBERS; k++) {
-            column[k][n] = values[k];
-            if (!k || isnan(values[k])) continue;
-            *least = fmin(*least, values[k]);
-            *most = fmax(*most, values[k]);
-        }
-        n++;
+        lg_series_add(s, "truncated: all tokens before", at, r->truncated.value, r->truncated.low,
+                      r->truncated.high);
+        lg_series_add(s, sliding, at, r->sliding.value, r->sliding.low, r->sliding.high);
     }
-    return n;
 }
 
 int lg_cli_losses_plot(const struct lg_cli_losses *t, const char *command, const char *file,
                        int letters)
 {
-    double *column[NUMBERS], least, most;
-    lg_error err;
-    int code = LG_EXIT_DONE;
+    lg_series s = {0};
     letters = t->form == LG_CLI_TABLE && (letters || isatty(STDOUT_FILENO));
-    if (!t->count || (!file && !letters)) return code;
-    double *v = malloc((size_t)t->count * NUMBERS * sizeof *v);
-    if (!v) return LG_EXIT_FAILED;
-    for (int k = 0; k < NUMBERS; k++) column[k] = v + (size_t)k * (size_t)t->count;
-    int n = gather(t, column, &least, &most);
-    char sliding[60];
-    snprintf(sliding, sizeof sliding, "sliding: the last %d alone", t->rows[0].context);
-    lg_curve curves[] = {
-        {"truncated: all tokens before", n, column[0], column[1], column[2], column[3]},
-        {sliding, n, column[0], column[4], column[5], column[6]}};
+    if (!t->count || (!file && !letters)) return LG_EXIT_DONE;
+    gather(t, &s);
     lg_figure f = {.title = t->title,
                    .x_label = "position (tokens)",
-                   .y_label = "loss, nats a token",
-                   .curves = curves,
-                   .count = 2,
+                   .y_label = "loss, nats per token",
                    .trained_low = 1,
-                   .trained_high = t->rows[0].trained_length,
-                   .y_low = floor(2 * least) / 2,
-                   .y_high = ceil(2 * most + 0.01) / 2};
-    if (letters) lg_cli_figure(&f);
-    if (file && lg_figure_write(&f, file, &err)) {
-        fprintf(stderr, "lengthen %s: %s\n", command, err.text);
-        code = LG_EXIT_FAILED;
-    } else if (file) {
-        fprintf(stderr, "The figure is in %s\n", file);
-    }
-    free(v);
-    return code;
+                   .trained_high = t->rows[0].trained_length};
+    lg_series_axis(&s, &f);
+    return lg_cli_series(&s, &f, command, file, letters);
 }

@@ -1,5 +1,6 @@
 /* main.c: the program `lengthen`: finds the command in the table and runs it.
- * Exit codes: 0 done, 1 failed, 2 wrong use, 3 a check answered "no". */
+ * Exit codes: 0 done, 1 failed, 2 wrong use, 3 a check answered "no", 128 + n stopped by signal n. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "lengthen.h"
+#include "lengthen_lab.h"
 
 static const struct lg_cli_command commands[] = {
     {LG_CLI_LOOK, "demo", "train on short sequences, then answer long ones", lg_cmd_demo_help,
@@ -34,6 +36,8 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_sample},
     {LG_CLI_LOOK, "positions", "the position IDs and encodings, with their formulas",
      lg_cmd_positions_help, lg_cmd_positions},
+    {LG_CLI_LOOK, "config", "the keys of a config: ranges, defaults, meanings", lg_cmd_config_help,
+     lg_cmd_config},
     {LG_CLI_LOOK, "tokenizer", "text to tokens and back; learn them from your own text",
      lg_cmd_tokenizer_help, lg_cmd_tokenizer},
     {LG_CLI_MEASURE, "certify", "prove a run right at every length, or show where it fails",
@@ -67,12 +71,14 @@ static void print_help(FILE *out)
 
 int lg_cli_wrong(const char *command, const char *format, ...)
 {
+    char *text = NULL;
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "lengthen %s: ", command);
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "\nSee lengthen %s --help.\n", command);
+    if (vasprintf(&text, format, args) < 0) text = NULL;
     va_end(args);
+    fprintf(stderr, "lengthen %s: %s\nSee lengthen %s --help.\n", command,
+            text ? lg_plain(text) : "no memory", command);
+    free(text);
     return LG_EXIT_USE;
 }
 
@@ -147,10 +153,16 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    lg_text_task_add();
     int code = run(argc, argv);
     /* A full disk or a closed pipe shows here; nobody should take half a table for whole. */
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("lengthen: the output could not be written; is the disk full?\n", stderr);
+        if (errno)
+            fprintf(stderr, "lengthen: the output could not be written (%s); %s\n", strerror(errno),
+                    lg_write_remedy(errno));
+        else
+            fputs("lengthen: some of the output could not be written; check its disk\n", stderr);
         return code == LG_EXIT_DONE ? LG_EXIT_FAILED : code;
     }
     return code;

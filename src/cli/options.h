@@ -4,7 +4,7 @@
  *     const struct lg_cli_option rows[] = {
  *         {"json", .flag = &json},
  *         {"threads", .whole = &o.threads, .least = 1, .most = 1024},
- *         {"ids", .word = &o.predicted, .names = "given or predicted"},
+ *         {"source", .word = &o.predicted, .names = "given or predicted"},
  *         {0},
  *     };
  *     if ((code = lg_cli_options("eval", rows, &argc, &argv))) return code; */
@@ -18,7 +18,7 @@
 
 struct lg_cli_option {
     const char *name; /* NULL ends the table */
-    char letter;      /* "-o" beside "--out", or 0; of an option with a value */
+    char letter;      /* "-o" beside "--save", or 0; of an option with a value */
     /* Where the value goes: one of these. */
     int *flag;          /* there is none: 1 */
     const char **text;  /* as it is */

@@ -113,10 +113,8 @@ static int print_named(const char *name, int json)
             if (json) {
                 printf("{\"choice\":\"%s\",\"name\":", choices[c].name);
                 lg_cli_json(stdout, info.name);
-                printf(",\"line\":");
-                lg_cli_json(stdout, info.line);
-                printf(",\"text\":");
-                lg_cli_json(stdout, info.text);
+                lg_cli_json_word("line", info.line);
+                lg_cli_json_word("text", info.text);
                 printf("}\n");
             } else {
                 printf("%s%s (%s): %s\n\n", found ? "\n" : "", info.name, choices[c].name,

@@ -25,7 +25,7 @@ const char lg_cmd_probe_help[] =
     "predictions past those are looked at.\n"
     "\n"
     "  --against RUN    a run of texts with the same tokenizer, trained on shorter ones\n"
-    "  --text FILES     other texts than the held-out documents (commas between them)\n"
+    "  --text PATHS     other texts than the held-out documents (commas between them)\n"
     "  --field KEY      of JSON lines among them (as in the run's config)\n"
     "  --task TASK      of other runs: another task with the same words, jsonl:FILE\n"
     "  --length N       of documents and examples (the longest of training; of own data all)\n"
@@ -35,13 +35,16 @@ const char lg_cmd_probe_help[] =
     "  --method M       influence: loo, the rise of the loss without the token; or gradient,\n"
     "                   the norm of its gradient, quicker where a document has few predictions\n"
     "  --epsilon X      nats that the loss may rise by (0.1)\n"
-    "  --least X        a prediction depends on its context if the loss rises by so many nats\n"
+    "  --min-rise X     a prediction depends on its context if the loss rises by so many nats\n"
     "                   without it, more than epsilon (0.5)\n"
     "  --keep-last N    tokens that are never left out, beside the first (4)\n"
     "  --drop-first     the first may be left out too\n"
-    "  --most-k N       k* is looked for up to here (32); more is \"over N\"\n"
+    "  --max-k N        k* is looked for up to here (32); more is \"over N\"\n"
+    "  --fallback       if the newest weights of a run are damaged, use older ones\n"
     "  --out DIR        predictions.csv, kstar.svg, excess.svg, position.svg, passage.html; a\n"
     "                   probe that was stopped goes on from there\n"
+    "  --allow-exec     execute the command of a run's task exec:COMMAND though you have not\n"
+    "                   trained the run here: only if you trust whoever made it\n"
     "  --store FILE     where the rows go (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N      threads (all cores)\n"
     "  --json           one object a line: each row of the table, then the summary\n"
@@ -52,9 +55,9 @@ const char lg_cmd_probe_help[] =
 
 struct request {
     lg_run_probe_options o;
-    struct lg_cli_probe_out out;
+    const char *out;       /* a folder, or NULL */
+    lg_probe_files *files; /* in it, or NULL */
     int json;
-    char name[2][256]; /* of the run, of the one that it is held against */
     double start, shown;
 };
 
@@ -75,11 +78,13 @@ static int read_options(struct request *q, int argc, char **argv)
         {"predictions", .whole = &o->predictions, .least = 1, .most = 1 << 30},
         {"method", .word = &method, .names = "loo or gradient"},
         {"epsilon", .real = &o->epsilon, .least = LG_CLI_ABOVE_0, .most = 100, .take = nats},
-        {"least", .real = &o->least, .least = LG_CLI_ABOVE_0, .most = 100, .take = nats},
+        {"min-rise", .real = &o->least, .least = LG_CLI_ABOVE_0, .most = 100, .take = nats},
         {"keep-last", .whole = &o->keep_last, .least = 1, .most = 1 << 20},
         {"drop-first", .flag = &drop_first},
-        {"most-k", .whole = &o->most_k, .least = 1, .most = 1 << 16},
-        {"out", .text = &q->out.folder},
+        {"max-k", .whole = &o->most_k, .least = 1, .most = 1 << 16},
+        {"fallback", .flag = &o->access.fallback},
+        {"out", .text = &q->out},
+        {"allow-exec", .flag = &o->access.allow_exec},
         {"store", .text = &o->store},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"json", .flag = &q->json},
@@ -98,12 +103,12 @@ static int read_options(struct request *q, int argc, char **argv)
 
 static void told_passage(void *context, const lg_probe_passage *p)
 {
-    lg_cli_probe_out_passage(&((struct request *)context)->out, p);
+    lg_probe_files_passage(((struct request *)context)->files, p);
 }
 
 static void told_row(void *context, const lg_probe_row *r)
 {
-    lg_cli_probe_out_row(&((struct request *)context)->out, r);
+    lg_probe_files_row(((struct request *)context)->files, r);
 }
 
 /* A line that is replaced; where nobody looks, one a minute. */
@@ -146,9 +151,8 @@ static void print_table(const struct request *q, const lg_probe_summary *s)
     print_quantiles(s);
     printf("\n");
     lg_cli_probe_table(s->bin, LG_PROBE_BINS, s->most_k, s->context > 0);
-    if (!s->context) return;
-    lg_cli_probe_verdict(s, verdict, sizeof verdict);
-    printf("\n%s\n", verdict);
+    lg_probe_verdict(s, verdict, sizeof verdict);
+    if (*verdict) printf("\n%s\n", verdict);
 }
 
 static void json_count(const char *name, int64_t value, int there)
@@ -172,18 +176,18 @@ static void print_json(const lg_probe_summary *s, const char *folder)
     }
     printf("{\"summary\":true,\"step\":%lld", (long long)s->step);
     json_count("against_step", s->against_step, s->context > 0);
-    printf(",\"length\":%d,\"length_least\":%d", s->length, s->length_least);
+    printf(",\"length\":%d,\"length_min\":%d", s->length, s->length_least);
     json_count("context", s->context, s->context > 0);
-    printf(",\"documents\":%d,\"predictions\":%d,\"dependent\":%d,\"loss\":%.6g,\"most_k\":%d",
+    printf(",\"documents\":%d,\"predictions\":%d,\"dependent\":%d,\"loss\":%.6g,\"max_k\":%d",
            s->documents, s->predictions, s->dependent, s->loss, s->most_k);
     for (int i = 0; i < 5; i++) json_count(quantile[i], s->k_quantile[i], s->dependent > 0);
     lg_cli_json_mean("small", &s->small);
     lg_cli_json_mean("large", &s->large);
     lg_cli_json_mean("difference", &s->difference);
-    if (s->context) {
-        lg_cli_probe_verdict(s, verdict, sizeof verdict);
-        printf(",\"verdict\":");
-        lg_cli_json(stdout, verdict);
+    printf(",\"conclusive\":%s", lg_probe_concludes(s) ? "true" : "false");
+    lg_probe_verdict(s, verdict, sizeof verdict);
+    if (*verdict) {
+        lg_cli_json_word("verdict", verdict);
     }
     lg_cli_json_folder(folder);
     puts("}");
@@ -191,56 +195,80 @@ static void print_json(const lg_probe_summary *s, const char *folder)
 
 /* ---- The command -------------------------------------------------------------------------- */
 
+static int open_files(struct request *q)
+{
+    char name[2][256];
+    lg_error err = {0};
+    if (!q->out) return 0;
+    lg_cli_last_part(q->o.folder, name[0]);
+    lg_cli_last_part(q->o.against ? q->o.against : "", name[1]);
+    q->files = lg_probe_files_new(q->out, name[0], q->o.against ? name[1] : NULL, &err);
+    if (q->files) {
+        q->o.begun = lg_probe_files_begun(q->files);
+        q->o.passage = told_passage;
+        q->o.row = told_row;
+        return 0;
+    }
+    if (err.code == LG_ERROR_ARGUMENT) return lg_cli_wrong("probe", "%s", err.text);
+    return lg_cli_error("probe", err.code, &err);
+}
+
+static int finish_files(struct request *q, const lg_probe_summary *s)
+{
+    char verdict[600];
+    lg_error err = {0}, warning = {0};
+    if (!q->files) return LG_EXIT_DONE;
+    lg_probe_verdict(s, verdict, sizeof verdict);
+    int code = lg_probe_files_finish(q->files, s, verdict, &warning, &err);
+    if (warning.text[0]) fprintf(stderr, "lengthen probe: %s\n", warning.text);
+    if (code) return lg_cli_error("probe", code, &err);
+    fprintf(stderr, "Predictions, figures and a passage are in %s\n", q->out);
+    return LG_EXIT_DONE;
+}
+
+static void print(const struct request *q, const lg_probe_summary *s)
+{
+    if (s->stopped)
+        fprintf(stderr, "Stopped after %d texts; what follows is of these. %s\n", s->documents,
+                q->files ? "The same command goes on." : "It is kept nowhere (--out keeps it).");
+    if (s->length > s->trained_length && s->trained_length)
+        fprintf(
+            stderr,
+            "lengthen probe: %s was trained up to length %d (%s); what it needs at length %d is "
+            "no measure\n",
+            q->o.folder, s->trained_length, s->unit, s->length);
+    if (q->json)
+        print_json(s, q->o.folder);
+    else
+        print_table(q, s);
+}
+
 static int run(struct request *q)
 {
     lg_error err = {0}, warning = {0};
     lg_probe_summary s;
-    int code = lg_cli_probe_out_open(&q->out);
+    int code = open_files(q);
     if (code) return code;
     q->start = q->shown = lg_cli_now();
-    q->o.begun = lg_cli_probe_out_begun(&q->out);
     q->o.store = lg_cli_store(q->o.store);
-    q->o.passage = told_passage;
-    q->o.row = told_row;
     q->o.progress = progress;
-    q->o.of = q;
+    q->o.context = q;
     q->o.stop = &lg_cli_interrupted;
     lg_cli_catch_interrupts(1);
     code = lg_run_probe(&q->o, &s, &warning, &err);
     lg_cli_catch_interrupts(0);
     if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
     if (warning.text[0]) fprintf(stderr, "lengthen probe: %s\n", warning.text);
-    if (code) {
-        fprintf(stderr, "lengthen probe: %s\n", err.text);
-        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-    }
-    if (s.stopped)
-        fprintf(stderr, "Stopped after %d texts; what follows is of these. %s\n", s.documents,
-                q->o.begun ? "The same command goes on." : "It is kept nowhere (--out keeps it).");
-    if (s.length > s.trained_length && s.trained_length)
-        fprintf(
-            stderr,
-            "lengthen probe: %s was trained up to length %d (%s); what it needs at length %d is "
-            "no measure\n",
-            q->o.folder, s.trained_length, s.unit, s.length);
-    if (q->json)
-        print_json(&s, q->o.folder);
-    else
-        print_table(q, &s);
-    return s.stopped ? LG_EXIT_FAILED : lg_cli_probe_out_finish(&q->out, &s);
+    if (code) return lg_cli_error("probe", code, &err);
+    print(q, &s);
+    return s.stopped ? lg_cli_stopped() : finish_files(q, &s);
 }
 
 int lg_cmd_probe(int argc, char **argv)
 {
     struct request q = {.o = lg_run_probe_options_default()};
     int code = read_options(&q, argc, argv);
-    if (!code) {
-        lg_cli_last_part(q.o.folder, q.name[0]);
-        lg_cli_last_part(q.o.against ? q.o.against : "", q.name[1]);
-        q.out.title = q.name[0];
-        q.out.against = q.o.against ? q.name[1] : NULL;
-        code = run(&q);
-    }
-    lg_cli_probe_out_clear(&q.out);
+    if (!code) code = run(&q);
+    lg_probe_files_free(q.files);
     return code;
 }

@@ -1,5 +1,6 @@
 /* reproduce.c: `lengthen reproduce`: the experiments of a folder, each to its rows, figures and
  * checks. Ctrl-C once saves a checkpoint of each run and stops; twice stops at once. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ const char lg_cmd_reproduce_help[] =
     "  --experiments DIR  the folder of the files (experiments)\n"
     "  --results DIR      the folder of the results (results)\n"
     "  --out DIR          the folder of the runs (runs/reproduce/SCALE)\n"
-    "  --store FILE       the store (lengthen.db in OUT)\n"
+    "  --store FILE       the store (LENGTHEN_STORE, else lengthen.db in OUT)\n"
     "  --jobs N           runs at once, each in a process of its own (1)\n"
     "  --threads N        threads of each run (the cores, shared out among the jobs)\n"
     "  --json             one object a figure, a check and an experiment\n"
@@ -58,22 +59,36 @@ struct request {
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
-static void json_word(const char *key, const char *value)
+static void json_minutes(const char *key, double minutes)
 {
-    printf(",\"%s\":", key);
-    lg_cli_json(stdout, value);
+    printf("\"%s\":", key);
+    if (minutes < 0)
+        printf("null");
+    else
+        printf("%.2f", minutes);
 }
 
 static void list_json(const lg_experiment *x)
 {
     printf("{\"experiment\":");
     lg_cli_json(stdout, x->name);
-    json_word("question", x->question);
-    json_word("expected", x->expected);
-    json_word("words", x->words);
-    json_word("results", x->folder);
-    printf(",\"runs\":%d,\"done\":%d,\"budget_minutes\":%g,\"hours\":%.5f,\"minutes_left\":%.2f}\n",
-           x->runs, x->done, x->budget, x->hours, x->minutes_left);
+    lg_cli_json_word("question", x->question);
+    lg_cli_json_word("expected", x->expected);
+    lg_cli_json_word("words", x->words);
+    lg_cli_json_word("results", x->folder);
+    printf(",\"runs\":%d,\"done\":%d,", x->runs, x->done);
+    json_minutes("budget_minutes", x->budget);
+    printf(",\"hours\":%.5f,", x->hours);
+    json_minutes("minutes_left", x->minutes_left);
+    puts("}");
+}
+
+static void add_minutes(struct lg_cli_table *t, double minutes)
+{
+    if (minutes < 0)
+        lg_cli_table_add(t, "-");
+    else
+        lg_cli_table_add(t, "%.0f min", minutes);
 }
 
 static void list_row(struct lg_cli_table *t, const lg_experiment *x)
@@ -81,9 +96,9 @@ static void list_row(struct lg_cli_table *t, const lg_experiment *x)
     lg_cli_table_add(t, "%s", x->name);
     lg_cli_table_add(t, "%d", x->runs);
     lg_cli_table_add(t, "%d", x->done);
-    lg_cli_table_add(t, "%.0f min", x->budget);
+    add_minutes(t, x->budget);
     lg_cli_table_add(t, "%.2f h", x->hours);
-    lg_cli_table_add(t, "%.0f min", x->minutes_left);
+    add_minutes(t, x->minutes_left);
     lg_cli_table_add(t, "%s", x->question);
 }
 
@@ -91,19 +106,13 @@ static void list_one(void *context, const lg_experiment *x)
 {
     struct request *q = context;
     q->count++;
-    q->budget += x->budget;
+    q->budget += fmax(0, x->budget);
     q->hours += x->hours;
-    q->left += x->minutes_left;
+    q->left += fmax(0, x->minutes_left);
     if (q->json)
         list_json(x);
     else
         list_row(&q->table, x);
-}
-
-static int failed_call(int code, const lg_error *err)
-{
-    fprintf(stderr, "lengthen reproduce: %s\n", err->text);
-    return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
 }
 
 static int list(struct request *q)
@@ -115,7 +124,7 @@ static int list(struct request *q)
     for (int i = 0; i < 7; i++) lg_cli_table_add(&q->table, "%s", heading[i]);
     q->o.nested = 1;
     int code = lg_experiments(&q->o, list_one, q, &err);
-    if (code) return failed_call(code, &err);
+    if (code) return lg_cli_error("reproduce", code, &err);
     if (q->json) return LG_EXIT_DONE;
     if (!q->count) {
         printf("No file in %s has the key experiment.\n", q->o.experiments);
@@ -147,8 +156,8 @@ static void tell_figure(void *context, const char *file, const char *missing)
     const struct request *q = context;
     if (q->json) {
         begin_object(q);
-        json_word("figure", file);
-        json_word("missing", missing);
+        lg_cli_json_word("figure", file);
+        lg_cli_json_word("missing", missing);
         printf("}\n");
     } else if (missing) {
         printf("  not drawn      %s: %s\n", file, missing);
@@ -167,8 +176,8 @@ static void tell_check(void *context, const lg_check *c)
         return;
     }
     begin_object(q);
-    json_word("check", c->text);
-    json_word("numbers", c->numbers);
+    lg_cli_json_word("check", c->text);
+    lg_cli_json_word("numbers", c->numbers);
     printf(",\"value\":%.9g,\"holds\":%s}\n", c->value, values[c->holds + 1]);
 }
 
@@ -182,7 +191,7 @@ static void show_result(const struct request *q, const lg_reproduce_result *r)
 {
     if (q->json) {
         begin_object(q);
-        json_word("scale", q->o.scale);
+        lg_cli_json_word("scale", q->o.scale);
         printf(",\"runs\":%d,\"done\":%d,\"failed\":%d,\"left\":%d,\"held\":%d,\"broken\":%d,"
                "\"empty\":%d}\n",
                r->runs, r->done, r->failed, r->left, r->held, r->broken, r->empty);
@@ -210,14 +219,14 @@ static int reproduce(struct request *q, const char *name)
     int code = lg_reproduce(&q->o, &r, &err);
     q->interrupted = lg_cli_progress_end(&q->progress, "reproduce", r.left);
     lg_cli_progress_clear(&q->progress);
-    if (code) return failed_call(code, &err);
+    if (code) return lg_cli_error("reproduce", code, &err);
     show_result(q, &r);
     if (is_silent(&r))
         fprintf(stderr,
                 "lengthen reproduce: no check of %s has cells at the scale %s; let one of them "
                 "look at what is there\n",
                 name, q->o.scale);
-    if (r.failed || r.left) return LG_EXIT_FAILED;
+    if (r.failed || r.left) return r.failed ? LG_EXIT_FAILED : lg_cli_stopped();
     return r.broken || is_silent(&r) ? LG_EXIT_NO : LG_EXIT_DONE;
 }
 
@@ -240,7 +249,7 @@ static int reproduce_all(struct request *q)
 {
     lg_error err = {0};
     int code = lg_experiments(&q->o, keep_name, q, &err), worst = LG_EXIT_DONE;
-    if (code) return failed_call(code, &err);
+    if (code) return lg_cli_error("reproduce", code, &err);
     if (!q->count || q->lost) {
         fprintf(stderr, "lengthen reproduce: %s %s\n",
                 q->lost ? "no memory for the experiments in"
@@ -252,7 +261,7 @@ static int reproduce_all(struct request *q)
         code = reproduce(q, q->names[i]);
         if (code && worst != LG_EXIT_FAILED && worst != LG_EXIT_USE) worst = code;
     }
-    return q->interrupted && !worst ? LG_EXIT_FAILED : worst;
+    return q->interrupted && !worst ? lg_cli_stopped() : worst;
 }
 
 /* ---- The command --------------------------------------------------------------------------- */
@@ -303,7 +312,7 @@ static int read_options(struct request *q, int argc, char **argv)
     if (minutes > 0) q->until = lg_cli_now() + 60 * minutes;
     snprintf(q->out, sizeof q->out, "runs/reproduce/%s", q->o.scale);
     if (!q->o.folder) q->o.folder = q->out;
-    snprintf(q->store, sizeof q->store, "%.1100s/lengthen.db", q->o.folder);
+    lg_cli_store_in(q->o.folder, q->store, sizeof q->store);
     if (!q->o.store) q->o.store = q->store;
     return 0;
 }

@@ -32,6 +32,7 @@ const char lg_cmd_runs_help[] =
     "compare: where the configs differ, exact answers (of texts: losses) side by side, and the "
     "last\n"
     "loss.\n"
+    "  --plot FILE       draw their exact answers by length, or losses (.svg, .png, .pdf)\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
     "  --yes             does not ask\n"
     "\n"
@@ -60,6 +61,26 @@ const char *lg_cli_run_name(const lg_store_run *r)
     return slash && slash[1] ? slash + 1 : r->folder;
 }
 
+int lg_cli_run_config(const lg_store_run *r, lg_config_values *v, lg_error *err)
+{
+    int e = lg_config_values_read(v, r->config, err);
+    if (e != LG_ERROR_ARGUMENT) return e;
+    fprintf(stderr, "lengthen runs: the config of run %lld in the store cannot be read: %s\n",
+            (long long)r->number, err->text);
+    lg_config_values_clear(v);
+    return 0;
+}
+
+const char *lg_cli_short_value(const char *value, char text[32])
+{
+    char *end;
+    double x = strtod(value, &end);
+    if (!*value) return "\"\"";
+    if (end == value || *end || (!strchr(value, '.') && !strstr(value, "e-"))) return value;
+    snprintf(text, 32, "%.6g", x);
+    return strlen(text) < strlen(value) ? text : value; /* 1e-05 may have been written shorter */
+}
+
 const char *lg_cli_ago(double then, char *text, int size)
 {
     double s = (double)time(NULL) - then;
@@ -81,11 +102,11 @@ const char *lg_cli_ago(double then, char *text, int size)
 /* One block holds all words; r points into it. */
 void lg_cli_run_copy(struct lg_cli_run *to, const lg_store_run *r)
 {
-    const char *words[] = {r->id,        r->folder, r->state,  r->error,   r->task,
-                           r->positions, r->unit,   r->config, r->machine, r->kernels};
-    const char **to_words[] = {&to->r.id,      &to->r.folder,    &to->r.state, &to->r.error,
-                               &to->r.task,    &to->r.positions, &to->r.unit,  &to->r.config,
-                               &to->r.machine, &to->r.kernels};
+    const char *words[] = {r->id,   r->folder, r->state,   r->error,   r->task,   r->positions,
+                           r->unit, r->config, r->machine, r->kernels, r->commit, r->compiler};
+    const char **to_words[] = {&to->r.id,      &to->r.folder,    &to->r.state,  &to->r.error,
+                               &to->r.task,    &to->r.positions, &to->r.unit,   &to->r.config,
+                               &to->r.machine, &to->r.kernels,   &to->r.commit, &to->r.compiler};
     enum { WORDS = sizeof words / sizeof *words };
     size_t size = 0, used = 0;
     for (int i = 0; i < WORDS; i++) size += strlen(words[i]) + 1;
@@ -131,33 +152,19 @@ struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count)
     return NULL;
 }
 
-void lg_cli_json_number(const char *key, double value)
-{
-    if (isfinite(value))
-        printf(",\"%s\":%.9g", key, value);
-    else
-        printf(",\"%s\":null", key);
-}
-
-static void json_word(const char *key, const char *value)
-{
-    printf(",\"%s\":", key);
-    lg_cli_json(stdout, value);
-}
-
 void lg_cli_run_json(const lg_store_run *r)
 {
     printf("{\"run\":%lld", (long long)r->number);
-    json_word("id", r->id);
-    json_word("name", lg_cli_run_name(r));
-    json_word("folder", r->folder);
-    json_word("task", r->task);
-    json_word("positions", r->positions);
-    json_word("state", r->state);
-    json_word("error", r->error);
-    json_word("machine", r->machine);
-    json_word("kernels", r->kernels);
-    json_word("unit", r->unit);
+    lg_cli_json_word("id", r->id);
+    lg_cli_json_word("name", lg_cli_run_name(r));
+    lg_cli_json_word("folder", r->folder);
+    lg_cli_json_word("task", r->task);
+    lg_cli_json_word("positions", r->positions);
+    lg_cli_json_word("state", r->state);
+    lg_cli_json_word("error", r->error);
+    lg_cli_json_word("machine", r->machine);
+    lg_cli_json_word("kernels", r->kernels);
+    lg_cli_json_word("unit", r->unit);
     printf(",\"seed\":%lld,\"step\":%lld,\"steps\":%lld,\"parameters\":%lld,\"length\":%d,"
            "\"sparsity\":%d,\"created\":%.3f,\"updated\":%.3f,\"seconds\":%.3f",
            (long long)r->seed, (long long)r->step, (long long)r->steps, (long long)r->parameters,
@@ -210,14 +217,10 @@ static void keep_run(void *context, const lg_store_run *r)
         return;
     l->fitting++;
     if (l->count == l->most || l->lost) return;
-    if (l->count == l->room) {
-        int room = l->room ? 2 * l->room : 64;
-        struct lg_cli_run *more = realloc(l->runs, (size_t)room * sizeof *more);
-        l->lost = !more;
-        if (!more) return;
-        l->runs = more;
-        l->room = room;
-    }
+    struct lg_cli_run *runs = lg_cli_grow(l->runs, l->count, &l->room, sizeof *runs);
+    l->lost = !runs;
+    if (!runs) return;
+    l->runs = runs;
     lg_store_run short_one = *r;
     short_one.config = ""; /* long, and not listed */
     lg_cli_run_copy(&l->runs[l->count], &short_one);
@@ -242,7 +245,7 @@ static void add_exact(struct lg_cli_table *t, const lg_run_cell *trained,
                          to, longest->length);
 }
 
-/* The same of a run of texts, in nats a token. */
+/* The same of a run of texts, in nats per token. */
 static void add_loss(struct lg_cli_table *t, const lg_text_row *trained, const lg_text_row *longest,
                      const char *arrow)
 {
@@ -283,7 +286,7 @@ static void json_exact(const char *name, const lg_run_cell *c)
     if (!c)
         printf(",\"%s\":null", name);
     else
-        printf(",\"%s\":{\"length\":%d,\"sparsity\":%d,\"ids\":\"%s\",\"samples\":%d,"
+        printf(",\"%s\":{\"length\":%d,\"sparsity\":%d,\"source\":\"%s\",\"samples\":%d,"
                "\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f}",
                name, c->length, c->sparsity, c->predicted ? "predicted" : "given", c->score.samples,
                lg_cli_share(c->score.exact, c->score.samples), c->low, c->high);
@@ -398,9 +401,9 @@ static int print_doomed(struct lg_cli_asked *a, const lg_store_run *r)
     if (e) return e;
     snprintf(config, sizeof config, "%s/config.yaml", r->folder);
     fprintf(stderr, "run %lld, %s: %lld steps, %lld cells; %s%s\n", (long long)r->number,
-            lg_cli_run_name(r), steps, cells,
+            lg_cli_plain(lg_cli_run_name(r)), steps, cells,
             access(config, F_OK) == 0 ? "config and checkpoints in " : "no more files in ",
-            r->folder);
+            lg_cli_plain(r->folder));
     return 0;
 }
 
@@ -508,9 +511,13 @@ static int check_options(const struct lg_cli_asked *a, int verb)
     const struct {
         const char *name;
         int used, verb;
-    } rows[] = {{"task", a->task != NULL, LIST}, {"state", a->state != NULL, LIST},
-                {"last", a->last, LIST},         {"steps", a->steps, SHOW},
-                {"csv", a->csv, SHOW},           {"yes", a->yes, DELETE}};
+    } rows[] = {{"task", a->task != NULL, LIST},
+                {"state", a->state != NULL, LIST},
+                {"last", a->last, LIST},
+                {"steps", a->steps, SHOW},
+                {"csv", a->csv, SHOW},
+                {"yes", a->yes, DELETE},
+                {"plot", a->plot != NULL, COMPARE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used && rows[i].verb != verb)
             return lg_cli_wrong("runs", "--%s goes with `runs %s` alone", rows[i].name,
@@ -529,6 +536,7 @@ static int read_options(int argc, char **argv, struct lg_cli_asked *a, int *verb
         {"steps", .flag = &a->steps},
         {"csv", .flag = &a->csv},
         {"yes", .flag = &a->yes},
+        {"plot", .text = &a->plot},
         {"store", .text = &a->file},
         {"json", .flag = &a->json},
         {0},
@@ -551,7 +559,5 @@ int lg_cmd_runs(int argc, char **argv)
            : verb == DELETE  ? delete_runs(&a)
                              : list_runs(&a);
     lg_store_close(a.store);
-    if (code >= 0) return code;
-    fprintf(stderr, "lengthen runs: %s\n", a.err.text);
-    return a.err.code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    return code < 0 ? lg_cli_error("runs", a.err.code, &a.err) : code;
 }

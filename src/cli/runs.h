@@ -8,7 +8,7 @@
 
 /* What was asked for. */
 struct lg_cli_asked {
-    const char *task, *state, *file;
+    const char *task, *state, *file, *plot;
     const char *const *names; /* [name_count] the runs */
     int name_count;
     int json, csv, steps, yes, last; /* last 0: not given */
@@ -55,25 +55,13 @@ int lg_cli_probes_show(struct lg_cli_asked *a, const lg_store_run *r);
 const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,
                                      int length);
 
-/* A number for JSON: null if it is none. */
-void lg_cli_json_number(const char *key, double value);
 /* "3 min ago". */
 const char *lg_cli_ago(double then, char *text, int size);
 int lg_cli_no_memory(lg_error *err);
 
-/* A config's text as dotted keys, in its order. */
-struct lg_cli_keys {
-    struct lg_cli_key {
-        char *key, *value;
-    } * at;
-    int count, room;
-};
-int lg_cli_keys_read(struct lg_cli_keys *k, const char *yaml, lg_error *err);
-void lg_cli_keys_free(struct lg_cli_keys *k);
-const char *lg_cli_keys_get(const struct lg_cli_keys *k, const char *key); /* or NULL */
-/* The defaults of every key, and of this task's settings. */
-int lg_cli_keys_default(struct lg_cli_keys *k, const char *task, lg_error *err);
-/* Whether two values are the same, numbers by their value. */
-int lg_cli_same_value(const char *a, const char *b);
+/* Its config as keys and values. Of one that is damaged there are none, which is said on stderr. */
+int lg_cli_run_config(const lg_store_run *r, lg_config_values *v, lg_error *err);
+/* A value for people: a number with a fraction has at most six digits, an empty text is "". */
+const char *lg_cli_short_value(const char *value, char text[32]);
 
 #endif

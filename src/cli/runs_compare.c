@@ -12,7 +12,6 @@
 /* One of the runs. */
 struct side {
     const lg_store_run *r;
-    struct lg_cli_keys keys;
     struct lg_cli_cells cells;   /* at its last evaluation */
     struct lg_cli_losses losses; /* the same of a run of texts */
     lg_run_step last;
@@ -27,82 +26,71 @@ static int keep_last(void *context, const lg_run_step *s)
     return 1;
 }
 
-/* Cells with given IDs go where there are any with predicted ones: these are how it answers. */
-static void keep_predicted(struct lg_cli_cells *c)
-{
-    int predicted = 0, n = 0;
-    for (int i = 0; i < c->count; i++) predicted |= c->cells[i].predicted;
-    for (int i = 0; i < c->count; i++)
-        if (c->cells[i].predicted == predicted) c->cells[n++] = c->cells[i];
-    c->count = n;
-}
-
 static int read_side(struct lg_cli_asked *a, struct side *s)
 {
-    int e = lg_cli_keys_read(&s->keys, s->r->config, &a->err);
-    if (!e) e = lg_cli_cells_read(a, s->r->number, -1, &s->cells);
+    int e = lg_cli_cells_read(a, s->r->number, -1, &s->cells);
     if (!e) e = lg_cli_losses_read(a, s->r->number, -1, &s->losses);
     if (!e) e = lg_store_steps(a->store, s->r->number, keep_last, s, &a->err);
-    keep_predicted(&s->cells);
+    lg_cli_cells_predicted(&s->cells);
     return e;
 }
 
 /* ---- Configs ---------------------------------------------------------------------------- */
 
-/* Whether an earlier run has this key too, so that it was looked at. */
-static int seen_before(const struct side *s, int i, const char *key)
+/* Where the keys go: into a table, or as JSON. */
+struct keys {
+    struct lg_cli_table *table; /* NULL: JSON */
+    int runs, found;
+};
+
+/* Whether runs with different values have the same short one. */
+static int look_alike(const char *const *values, int n)
 {
-    for (int j = 0; j < i; j++)
-        if (lg_cli_keys_get(&s[j].keys, key)) return 1;
+    char a[32], b[32];
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (values[i] && values[j] && strcmp(values[i], values[j]) != 0 &&
+                strcmp(lg_cli_short_value(values[i], a), lg_cli_short_value(values[j], b)) == 0)
+                return 1;
     return 0;
 }
 
-static int differs(const struct side *s, int n, const char *key)
+static void add_key(void *context, const char *key, const char *const *values)
 {
-    const char *first = lg_cli_keys_get(&s[0].keys, key);
-    for (int i = 1; i < n; i++) {
-        const char *value = lg_cli_keys_get(&s[i].keys, key);
-        if (!first != !value || (first && !lg_cli_same_value(first, value))) return 1;
+    struct keys *k = context;
+    int whole = look_alike(values, k->runs);
+    k->found++;
+    if (!k->table) {
+        printf("{\"key\":");
+        lg_cli_json(stdout, key);
+        printf(",\"values\":[");
+    } else {
+        lg_cli_table_add(k->table, "%s", key);
     }
-    return 0;
-}
-
-static void add_key(struct lg_cli_table *t, const struct side *s, int n, const char *key)
-{
-    lg_cli_table_add(t, "%s", key);
-    for (int i = 0; i < n; i++) {
-        const char *value = lg_cli_keys_get(&s[i].keys, key);
-        lg_cli_table_add(t, "%s", value ? value : "-");
-    }
-}
-
-static void json_key(const struct side *s, int n, const char *key)
-{
-    printf("{\"key\":");
-    lg_cli_json(stdout, key);
-    printf(",\"values\":[");
-    for (int i = 0; i < n; i++) {
-        printf("%s", i ? "," : "");
-        lg_cli_json(stdout, lg_cli_keys_get(&s[i].keys, key));
-    }
-    printf("]}\n");
-}
-
-/* Every key that any run has, once, in the order of the configs. */
-static int compare_keys(const struct side *s, int n, struct lg_cli_table *t)
-{
-    int found = 0;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < s[i].keys.count; k++) {
-            const char *key = s[i].keys.at[k].key;
-            if (seen_before(s, i, key) || !differs(s, n, key)) continue;
-            found++;
-            if (t)
-                add_key(t, s, n, key);
-            else
-                json_key(s, n, key);
+    for (int i = 0; i < k->runs; i++) {
+        const char *value = values[i];
+        char text[32];
+        if (!k->table) {
+            printf("%s", i ? "," : "");
+            lg_cli_json(stdout, value);
+            continue;
         }
-    return found;
+        if (value && !whole) value = lg_cli_short_value(value, text);
+        lg_cli_table_add(k->table, "%s", !value ? "-" : *value ? value : "\"\"");
+    }
+    if (!k->table) printf("]}\n");
+}
+
+/* How many keys differ, or a negative code. */
+static int compare_keys(struct lg_cli_asked *a, const struct side *s, int n, struct lg_cli_table *t)
+{
+    struct keys k = {.table = t, .runs = n};
+    int64_t *numbers = calloc((size_t)n, sizeof *numbers);
+    if (!numbers) return lg_cli_no_memory(&a->err);
+    for (int i = 0; i < n; i++) numbers[i] = s[i].r->number;
+    int e = lg_store_differences(a->store, numbers, n, add_key, &k, &a->err);
+    free(numbers);
+    return e ? e : k.found;
 }
 
 /* ---- Cells ------------------------------------------------------------------------------ */
@@ -165,7 +153,7 @@ static void json_row(const struct side *s, int n, const lg_run_cell *row)
         const lg_run_cell *c = cell_of(&s[i], row);
         printf("%s", i ? "," : "");
         if (c)
-            printf("{\"step\":%lld,\"ids\":\"%s\",\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,"
+            printf("{\"step\":%lld,\"source\":\"%s\",\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,"
                    "\"high\":%.6f}",
                    (long long)c->step, c->predicted ? "predicted" : "given", c->score.samples,
                    lg_cli_share(c->score.exact, c->score.samples), c->low, c->high);
@@ -253,7 +241,8 @@ static void json_ends(const struct side *s, int n)
     printf("]}\n");
 }
 
-static void print_json(const struct side *s, int n, const lg_run_cell *rows, int count)
+static int print_json(struct lg_cli_asked *a, const struct side *s, int n, const lg_run_cell *rows,
+                      int count)
 {
     printf("{\"runs\":[");
     for (int i = 0; i < n; i++) printf("%s%lld", i ? "," : "", (long long)s[i].r->number);
@@ -263,10 +252,12 @@ static void print_json(const struct side *s, int n, const lg_run_cell *rows, int
         lg_cli_json(stdout, lg_cli_run_name(s[i].r));
     }
     printf("]}\n");
-    compare_keys(s, n, NULL);
+    int found = compare_keys(a, s, n, NULL);
+    if (found < 0) return found;
     for (int i = 0; i < count; i++) json_row(s, n, &rows[i]);
     compare_losses(s, n, NULL);
     json_ends(s, n);
+    return 0;
 }
 
 static void add_ends(struct lg_cli_table *t, const struct side *s, int n)
@@ -302,7 +293,8 @@ static int print_table(struct lg_cli_asked *a, const struct side *s, int n, cons
         lg_cli_table_add(&t, "%s, %lld/%lld", s[i].r->state, (long long)s[i].r->step,
                          (long long)s[i].r->steps);
     add_blank(&t);
-    if (!compare_keys(s, n, &t)) {
+    int found = compare_keys(a, s, n, &t);
+    if (!found) {
         lg_cli_table_add(&t, "(the same config)");
         for (int i = 0; i < n; i++) lg_cli_table_add(&t, "%s", "");
     }
@@ -311,20 +303,74 @@ static int print_table(struct lg_cli_asked *a, const struct side *s, int n, cons
     int losses = compare_losses(s, n, &t);
     if (count || losses) add_blank(&t);
     add_ends(&t, s, n);
-    int e = t.lost ? lg_cli_no_memory(&a->err) : 0;
+    int e = found < 0 ? found : t.lost ? lg_cli_no_memory(&a->err) : 0;
     if (!e) lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
     if (!e && count)
         printf("\nexact: of generated answers, with predicted IDs if there are any; (95%% "
                "interval)\n");
     if (!e && losses)
-        printf("\nloss at positions of a text's first tokens: truncated, in nats a token\n");
+        printf("\nloss at positions of a text's first tokens: truncated, in nats per token\n");
     lg_cli_table_clear(&t);
     return e;
 }
 
+/* ---- The figure ------------------------------------------------------------------------- */
+
+/* Exact answers by length, one line per run (and per sparsity and setting); of runs of texts, the truncated
+ * losses of their longest length. */
+static int draw(struct lg_cli_asked *a, const struct side *s, int n)
+{
+    lg_series series = {0};
+    char name[400], label[100];
+    const struct side *with = NULL;
+    lg_figure f = {.title = "Runs compared", .answers = 1, .y_label = "exact answers, %"};
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < s[i].cells.count; k++) {
+            const lg_run_cell *c = &s[i].cells.cells[k];
+            int at = snprintf(name, sizeof name, "%.200s", lg_cli_run_name(s[i].r));
+            if (c->sparsity)
+                at += snprintf(name + at, sizeof name - (size_t)at, ", sparsity %d", c->sparsity);
+            if (*c->setting) snprintf(name + at, sizeof name - (size_t)at, ", %.100s", c->setting);
+            if (!with) with = &s[i];
+            lg_series_add(&series, name, c->length, lg_cli_share(c->score.exact, c->score.samples),
+                          c->low, c->high);
+        }
+    if (with) {
+        const lg_run_cell *first = with->cells.cells;
+        int same = 1; /* what all were trained on */
+        for (int i = 0; i < n; i++)
+            same &=
+                !s[i].cells.count || (s[i].cells.cells[0].trained_least == first->trained_least &&
+                                      s[i].cells.cells[0].trained_length == first->trained_length);
+        f.x_label = lg_length_label(with->cells.unit, label, sizeof label);
+        f.trained_low = same ? first->trained_least : 0;
+        f.trained_high = same ? first->trained_length : 0;
+        return lg_cli_series(&series, &f, "runs", a->plot, 0);
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < s[i].losses.count; k++) {
+            const lg_text_row *r = &s[i].losses.rows[k];
+            if (r->length != s[i].losses.rows[s[i].losses.count - 1].length) continue;
+            lg_series_add(&series, lg_cli_run_name(s[i].r), (r->low + r->high) / 2.0,
+                          r->truncated.value, r->truncated.low, r->truncated.high);
+        }
+    if (!series.count) {
+        lg_series_clear(&series);
+        return lg_cli_wrong("runs",
+                            "none of these runs was evaluated, so there is nothing to draw; "
+                            "see lengthen eval");
+    }
+    f.answers = 0;
+    f.x_label = "position (tokens)";
+    f.y_label = "loss, nats per token";
+    lg_series_axis(&series, &f);
+    return lg_cli_series(&series, &f, "runs", a->plot, 0);
+}
+
 int lg_cli_runs_compare(struct lg_cli_asked *a)
 {
-    int n, count = 0, e = 0;
+    int n, count = 0, code = LG_EXIT_DONE, e = a->plot ? lg_figure_check(a->plot, &a->err) : 0;
+    if (e) return -1;
     struct lg_cli_run *runs = lg_cli_runs_find(a, &n);
     if (!runs) return -1;
     if (n < 2) {
@@ -341,16 +387,16 @@ int lg_cli_runs_compare(struct lg_cli_asked *a)
     lg_run_cell *rows = e ? NULL : list_rows(s, n, &count);
     if (!e && !rows) e = lg_cli_no_memory(&a->err);
     if (!e && a->json)
-        print_json(s, n, rows, count);
+        e = print_json(a, s, n, rows, count);
     else if (!e)
         e = print_table(a, s, n, rows, count);
+    if (!e && a->plot) code = draw(a, s, n);
     free(rows);
     for (int i = 0; i < n && s; i++) {
-        lg_cli_keys_free(&s[i].keys);
         lg_cli_cells_clear(&s[i].cells);
         lg_cli_losses_clear(&s[i].losses);
     }
     free(s);
     lg_cli_runs_free(runs, n);
-    return e ? -1 : LG_EXIT_DONE;
+    return e ? -1 : code;
 }

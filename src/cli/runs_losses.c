@@ -37,7 +37,8 @@ static void print_last(const lg_store_run *r, const struct lg_cli_losses *losses
         row.kept = 0;
         if (row.step == step) lg_cli_losses_add(&table, &row);
     }
-    snprintf(table.title, sizeof table.title, "%s, step %lld", lg_cli_run_name(r), (long long)step);
+    snprintf(table.title, sizeof table.title, "%s, step %lld", lg_cli_plain(lg_cli_run_name(r)),
+             (long long)step);
     printf("\nLoss by position, at step %lld\n\n", (long long)step);
     lg_cli_losses_print(&table);
     lg_cli_losses_plot(&table, "runs", NULL, 0);

@@ -21,9 +21,9 @@ static void print_probe(struct shown *s)
     if (!s->count) return;
     printf("\nHow many earlier tokens predictions need, at step %lld: %s, length %d, %d "
            "%s%s%s%s%s\n\n",
-           (long long)p->step, s->method, p->length, p->documents,
-           p->documents == 1 ? "text" : "texts", *s->data ? " of " : "", s->data,
-           *s->against ? ", excess of the run " : "", s->against);
+           (long long)p->step, lg_cli_plain(s->method), p->length, p->documents,
+           p->documents == 1 ? "text" : "texts", *s->data ? " of " : "", lg_cli_plain(s->data),
+           *s->against ? ", excess of the run " : "", lg_cli_plain(s->against));
     lg_cli_probe_table(s->bins, s->count, p->most_k, p->context > 0);
     s->count = 0;
 }
@@ -40,8 +40,8 @@ static void print_object(const lg_store_probe *p)
     json_text("method", p->method);
     json_text("texts", p->data);
     json_text("against", p->against);
-    printf(",\"against_step\":%lld,\"length\":%d,\"context\":%d,\"documents\":%d,\"most_k\":%d,"
-           "\"epsilon\":%g,\"least\":%g,",
+    printf(",\"against_step\":%lld,\"length\":%d,\"context\":%d,\"documents\":%d,\"max_k\":%d,"
+           "\"epsilon\":%g,\"min_rise\":%g,",
            (long long)p->against_step, p->length, p->context, p->documents, p->most_k, p->epsilon,
            p->least);
     lg_cli_probe_json(&p->bin);

@@ -142,19 +142,20 @@ static void print_time(const char *name, double when)
 
 static void print_words(const lg_store_run *r)
 {
-    printf("Run %lld, %s\n", (long long)r->number, lg_cli_run_name(r));
-    printf("  folder      %s\n", r->folder);
-    printf("  ID          %s\n", r->id);
-    printf("  state       %s, step %lld of %lld\n", r->state, (long long)r->step,
+    printf("Run %lld, %s\n", (long long)r->number, lg_cli_plain(lg_cli_run_name(r)));
+    printf("  folder      %s\n", lg_cli_plain(r->folder));
+    printf("  ID          %s\n", lg_cli_plain(r->id));
+    printf("  state       %s, step %lld of %lld\n", lg_cli_plain(r->state), (long long)r->step,
            (long long)r->steps);
-    if (*r->error) printf("  error       %s\n", r->error);
-    printf("  task        %s, trained up to length %d (%s)", r->task, r->length, r->unit);
+    if (*r->error) printf("  error       %s\n", lg_cli_plain(r->error));
+    printf("  task        %s, trained up to length %d (%s)", lg_cli_plain(r->task), r->length,
+           lg_cli_plain(r->unit));
     if (r->sparsity) printf(", sparsity %d", r->sparsity);
-    printf("\n  positions   %s\n", r->positions);
+    printf("\n  positions   %s\n", lg_cli_plain(r->positions));
     printf("  seed        %lld\n", (long long)r->seed);
     printf("  parameters  %lld\n", (long long)r->parameters);
-    printf("  machine     %s\n", r->machine);
-    printf("  kernels     %s%s\n", *r->kernels ? r->kernels : "unknown",
+    printf("  machine     %s\n", lg_cli_plain(r->machine));
+    printf("  kernels     %s%s\n", *r->kernels ? lg_cli_plain(r->kernels) : "unknown",
            strchr(r->kernels, '+') && strncmp(r->kernels, "unknown", 7) != 0
                ? " (resumed with others)"
                : "");
@@ -164,17 +165,19 @@ static void print_words(const lg_store_run *r)
 
 static int print_config(struct lg_cli_asked *a, const lg_store_run *r)
 {
-    struct lg_cli_keys keys = {0}, usual = {0};
-    int e = lg_cli_keys_read(&keys, r->config, &a->err);
-    if (!e) e = lg_cli_keys_default(&usual, r->task, &a->err);
+    lg_config_values keys = {0}, usual = {0};
+    int e = lg_cli_run_config(r, &keys, &a->err);
+    if (!e) e = lg_config_values_default(&usual, r->task, &a->err);
     if (!e) printf("\nConfig: what is not the default, and what auto became\n");
     for (int i = 0; i < keys.count && !e; i++) {
-        const char *value = lg_cli_keys_get(&usual, keys.at[i].key);
-        if (!value || !lg_cli_same_value(keys.at[i].value, value))
-            printf("  %s: %s\n", keys.at[i].key, keys.at[i].value);
+        const char *value = lg_config_values_get(&usual, keys.at[i].key);
+        char text[32];
+        if (!value || !lg_config_same_value(keys.at[i].value, value))
+            printf("  %s: %s\n", lg_cli_plain(keys.at[i].key),
+                   lg_cli_plain(lg_cli_short_value(keys.at[i].value, text)));
     }
-    lg_cli_keys_free(&keys);
-    lg_cli_keys_free(&usual);
+    lg_config_values_clear(&keys);
+    lg_config_values_clear(&usual);
     return e;
 }
 
@@ -199,7 +202,8 @@ static int print_cells(struct lg_cli_asked *a, const lg_store_run *r,
         table.sparsity |= cells->cells[i].sparsity > 0;
         table.setting |= cells->cells[i].setting[0] != 0;
     }
-    snprintf(table.title, sizeof table.title, "%s, step %lld", lg_cli_run_name(r), (long long)step);
+    snprintf(table.title, sizeof table.title, "%s, step %lld", lg_cli_plain(lg_cli_run_name(r)),
+             (long long)step);
     printf("\nAnswers to fresh examples, at step %lld\n\n", (long long)step);
     int e = lg_store_cells(a->store, r->number, step, print_cell, &table, &a->err);
     if (!e) lg_cli_cells_plot(&table, "runs", NULL, 0);
@@ -215,15 +219,12 @@ static int same_column(const lg_run_cell *a, const lg_run_cell *b)
            strcmp(a->setting, b->setting) == 0;
 }
 
-/* The cells that stand in the table: with predicted IDs if there are any. Sorted by step. */
-static int keep_shown(struct lg_cli_cells *cells)
+/* The steps of the cells, which are sorted by these. */
+static int count_steps(const struct lg_cli_cells *cells)
 {
-    int predicted = 0, n = 0, steps = 0;
-    for (int i = 0; i < cells->count; i++) predicted |= cells->cells[i].predicted;
+    int steps = 0;
     for (int i = 0; i < cells->count; i++)
-        if (cells->cells[i].predicted == predicted) cells->cells[n++] = cells->cells[i];
-    cells->count = n;
-    for (int i = 0; i < n; i++) steps += !i || cells->cells[i].step != cells->cells[i - 1].step;
+        steps += !i || cells->cells[i].step != cells->cells[i - 1].step;
     return steps;
 }
 
@@ -269,7 +270,8 @@ static void fill_way(struct lg_cli_table *t, const struct lg_cli_cells *cells,
 /* Exact by step, one column a length. Sorts cells out: nobody needs them after this. */
 static int print_way(struct lg_cli_asked *a, struct lg_cli_cells *cells)
 {
-    if (keep_shown(cells) < 2) return 0;
+    lg_cli_cells_predicted(cells);
+    if (count_steps(cells) < 2) return 0;
     struct lg_cli_table t = {0};
     const lg_run_cell **column = calloc((size_t)cells->count, sizeof(const lg_run_cell *));
     if (!column) return lg_cli_no_memory(&a->err);
@@ -318,22 +320,20 @@ static void json_word(const char *word, size_t n)
         lg_cli_json_text(stdout, word, n);
 }
 
-/* A value of a config, YAML as the library writes it: a word, a number, a text in quotes as those of
- * JSON, or a list. */
-static void json_value(const char *v)
+/* A value of a config: a word, a number, a text or a list. */
+static void json_value(const lg_config_value *value)
 {
-    if (*v == '"' && !strstr(v, "\\U")) {
-        fputs(v, stdout);
-    } else if (*v != '[') {
+    const char *v = value->value;
+    if (!value->list) {
         json_word(v, strlen(v));
-    } else {
-        for (size_t n; *v; v += n) {
-            n = strcspn(v, "[], ");
-            if (n)
-                json_word(v, n);
-            else
-                putchar(v[n++]);
-        }
+        return;
+    }
+    for (size_t n; *v; v += n) {
+        n = strcspn(v, "[], ");
+        if (n)
+            json_word(v, n);
+        else
+            putchar(v[n++]);
     }
 }
 
@@ -341,8 +341,8 @@ static void json_value(const char *v)
 static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct curve *curve)
 {
     struct lg_cli_cells cells = {.form = LG_CLI_JSON};
-    struct lg_cli_keys keys = {0};
-    int e = lg_cli_keys_read(&keys, r->config, &a->err);
+    lg_config_values keys = {0};
+    int e = lg_cli_run_config(r, &keys, &a->err);
     if (e) return e;
     lg_cli_run_json(r);
     lg_cli_json_number("loss_first", curve->steps ? curve->first.loss : NAN);
@@ -353,10 +353,10 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
         printf("%s", i ? "," : "");
         lg_cli_json(stdout, keys.at[i].key);
         putchar(':');
-        json_value(keys.at[i].value);
+        json_value(&keys.at[i]);
     }
     printf("}}\n");
-    lg_cli_keys_free(&keys);
+    lg_config_values_clear(&keys);
     struct lg_cli_losses losses = {.form = LG_CLI_JSON};
     e = lg_store_cells(a->store, r->number, -2, lg_cli_cells_add, &cells, &a->err);
     if (!e) e = lg_store_losses(a->store, r->number, -2, lg_cli_losses_add, &losses, &a->err);
@@ -387,7 +387,7 @@ static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
         else if (!e && losses.count)
             e = lg_cli_losses_show(a, r, &losses);
         else if (!e)
-            printf("\nNot evaluated yet: lengthen eval %s\n", r->folder);
+            printf("\nNot evaluated yet: lengthen eval %s\n", lg_cli_plain(r->folder));
         if (!e) e = print_way(a, &cells);
         if (!e) e = lg_cli_probes_show(a, r);
     }

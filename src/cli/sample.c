@@ -24,7 +24,7 @@ const char lg_cmd_sample_help[] =
     "\n"
     "  --length N|LO..HI        in the task's units (a short one)\n"
     "  --sparsity K|LO..HI      (the task's own range)\n"
-    "  --set KEY=VALUE          a setting of the task; may be repeated\n"
+    "  --set task.KEY=VALUE     a setting of the task; as often as needed\n"
     "  --count M                examples (3)\n"
     "  --seed S                 other examples (0); the same seed gives the same ones\n"
     "  --ids SCHEME             a name of `lengthen positions` (coupled; plain for a task\n"
@@ -47,9 +47,11 @@ const char lg_cmd_sample_help[] =
     "\n"
     "Examples:\n"
     "  lengthen sample addition\n"
-    "  lengthen sample addition --length 3 --set carry=hard --set orientation=down\n"
+    "  lengthen sample addition --length 3 --set task.carry=hard --set task.orientation=down\n"
     "  lengthen sample copy --length 1..8 --ids coupled --train --max-id 40\n"
     "  lengthen sample sparse-parity --length 20 --count 100000 --json > train.jsonl\n";
+
+enum { PIECE = 1 << 16 };
 
 struct options {
     const char *task, *sources;
@@ -83,15 +85,13 @@ static int read_seed(void *to, const char *text)
     return *text >= '0' && *text <= '9' && !*end && !errno ? 0 : -1;
 }
 
-/* As in a config, or without its map's name. */
 static int read_setting(void *to, const char *text)
 {
     struct options *o = to;
-    o->settings[o->setting_count++] = text + (strncmp(text, "task.", 5) == 0 ? 5 : 0);
-    return 0;
+    return lg_cli_task_setting("sample", text, &o->settings[o->setting_count++]);
 }
 
-static int read_options(int argc, char **argv, struct options *o, struct lg_cli_sampler *s)
+static int read_options(int argc, char **argv, struct options *o, lg_sampler *s)
 {
     const char *range = "a number of 1 or more, or a range as in 1..20";
     lg_scheme *scheme = &s->scheme;
@@ -177,209 +177,63 @@ static int read_sources(const char *text, int levels, lg_scheme *scheme)
     return 0;
 }
 
-static int own_data(const struct lg_cli_sampler *s)
-{
-    return strcmp(lg_task_get_shape(s->task)->info->family, "own data") == 0;
-}
-
-/* The shortest and the longest example, so that what cannot be is refused before anything is
- * printed. Own data is not asked twice. */
-static int try_ends(struct lg_cli_sampler *s, lg_error *err)
-{
-    const lg_task_shape *shape = lg_task_get_shape(s->task);
-    lg_draw draw = s->draw;
-    int code = 0;
-    if (draw.length_lo == draw.length_hi || own_data(s)) return 0;
-    if (draw.length_lo < shape->length_least || draw.length_hi > shape->length_most)
-        return lg_task_example(s->task, &draw, &s->x, err); /* says so, with the range as given */
-    for (int end = 0; end < 2 && !code; end++) {
-        s->draw = draw;
-        s->draw.length_lo = s->draw.length_hi = end ? draw.length_hi : draw.length_lo;
-        code = lg_cli_sampler_next(s, err);
-    }
-    s->draw = draw;
-    return code;
-}
-
-static int report(const lg_error *err, int code)
-{
-    fprintf(stderr, "lengthen sample: %s\n", err->text);
-    return code;
-}
-
-/* What could not be trained is not shown either. The network does not matter here, so it is one
- * that takes every source. */
-static int check_scheme(struct lg_cli_sampler *s, lg_error *err)
-{
-    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
-    c.vocab = lg_task_get_shape(s->task)->vocab;
-    c.encoding = "sinusoidal";
-    int code = lg_scheme_config(&s->scheme, s->task, &c, err);
-    return code ? code : lg_scheme_check(&s->scheme, s->task, &c, s->draw.length_hi, NULL, err);
-}
-
 /* Everything is refused here that can be known before the first line is printed; 0, or an exit
  * code. Makes the first example. */
-static int get_ready(struct options *o, struct lg_cli_sampler *s)
+static int get_ready(struct options *o, lg_sampler *s)
 {
     lg_error err = {0};
-    int code;
     if (s->scheme.ids && !known_ids(s->scheme.ids)) return unknown_ids(s->scheme.ids);
     s->task = lg_task_new(o->task, o->settings, o->setting_count, &err);
-    if (!s->task) return report(&err, err.code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED);
-    if (!s->scheme.ids) s->scheme.ids = lg_cli_own_ids(s->task);
-    if (!o->length[0]) lg_cli_short_length(s->task, &s->draw.length_lo, &s->draw.length_hi);
-    code = lg_cli_sampler_ready(s, &err);
+    if (!s->task) return lg_cli_error("sample", err.code, &err);
+    int code = lg_sampler_ready(s, &err);
     if (!code && o->sources) {
         if ((code = read_sources(o->sources, s->config.levels, &s->scheme))) return code;
-        code = lg_cli_sampler_ready(s, &err);
+        code = lg_sampler_ready(s, &err);
     }
-    if (!code) code = try_ends(s, &err);
-    if (!code && !own_data(s)) code = check_scheme(s, &err);
-    if (!code) code = lg_cli_sampler_next(s, &err);
-    if (!code) return 0;
-    return report(&err, code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED);
-}
-
-/* ---- JSON lines ------------------------------------------------------------------------- */
-
-/* A buffer before stdout, and every word of the vocabulary with its quotes. */
-struct writer {
-    char data[1 << 16];
-    size_t used;
-    char **word;
-    size_t *length;
-    int words;
-};
-
-static void put(struct writer *w, const char *text, size_t n)
-{
-    if (n > sizeof w->data - w->used) {
-        fwrite(w->data, 1, w->used, stdout);
-        w->used = 0;
-    }
-    if (n > sizeof w->data) {
-        fwrite(text, 1, n, stdout);
-        return;
-    }
-    memcpy(w->data + w->used, text, n);
-    w->used += n;
-}
-
-static void put_text(struct writer *w, const char *text) { put(w, text, strlen(text)); }
-
-static void put_int(struct writer *w, int32_t value)
-{
-    char text[12], *at = text + sizeof text;
-    uint32_t rest = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
-    do *--at = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (value < 0) *--at = '-';
-    put(w, at, (size_t)(text + sizeof text - at));
-}
-
-static void put_ids(struct writer *w, const int32_t *ids, int n)
-{
-    for (int t = 0; t < n; t++) {
-        put(w, t ? "," : "[", 1);
-        if (ids[t] == LG_ABSENT)
-            put(w, "null", 4);
-        else
-            put_int(w, ids[t]);
-    }
-    put(w, "]", 1);
-}
-
-/* Coupled IDs as in evaluation are written as the labels they are made of: whoever reads them as a task
- * adds the start. */
-static void put_example(struct writer *w, const struct lg_cli_sampler *s)
-{
-    const lg_example *x = &s->x;
-    int as_labels = !s->train && strncmp(s->scheme.ids, "coupled", 7) == 0;
-    put_text(w, "{\"tokens\":");
-    for (int t = 0; t < x->n; t++) {
-        put(w, t ? "," : "[", 1);
-        put(w, w->word[x->tokens[t]], w->length[x->tokens[t]]);
-    }
-    put_text(w, "],\"ids\":");
-    for (int l = 0; l < s->config.levels; l++) {
-        put(w, l ? "," : "[", 1);
-        put_ids(w, as_labels ? x->labels[l] : s->ids[l], x->n);
-    }
-    put_text(w, "],\"loss\":");
-    for (int t = 0; t < x->n; t++) {
-        put(w, t ? "," : "[", 1);
-        put(w, x->loss[t] ? "1" : "0", 1);
-    }
-    put_text(w, "],\"length\":");
-    put_int(w, x->length);
-    put_text(w, ",\"sparsity\":");
-    put_int(w, x->sparsity);
-    put(w, "}\n", 2);
-}
-
-static void free_writer(struct writer *w)
-{
-    for (int i = 0; w && i < w->words; i++) free(w->word[i]);
-    if (w) free(w->word);
-    if (w) free(w->length);
-    free(w);
-}
-
-static struct writer *new_writer(const lg_task *t)
-{
-    const lg_task_shape *shape = lg_task_get_shape(t);
-    size_t vocab = (size_t)shape->vocab;
-    struct writer *w = calloc(1, sizeof *w);
-    if (!w) return NULL;
-    w->word = calloc(vocab, sizeof *w->word);
-    w->length = calloc(vocab, sizeof *w->length);
-    while (w->word && w->length && w->words < shape->vocab) {
-        FILE *f = open_memstream(&w->word[w->words], &w->length[w->words]);
-        if (!f) break;
-        lg_cli_json(f, shape->words[w->words]);
-        w->words++;
-        if (fclose(f)) break;
-    }
-    if (w->words == shape->vocab) return w;
-    free_writer(w);
-    return NULL;
+    if (!code) code = lg_sampler_check(s, &err);
+    if (!code) code = lg_sampler_next(s, &err);
+    return code ? lg_cli_error("sample", code, &err) : 0;
 }
 
 /* ---- The command ------------------------------------------------------------------------ */
 
+/* A line of JSON; what is gathered is printed in large pieces, or when it is the last. */
+static int print_line(lg_sampler *s, lg_buffer *b, int last, lg_error *err)
+{
+    int code = lg_sampler_line(s, b, err);
+    if (code || (b->size < PIECE && !last)) return code;
+    fwrite(b->data, 1, b->size, stdout);
+    b->size = 0;
+    return 0;
+}
+
 /* Prints the example at hand, makes the next, and so on. */
-static int print_all(struct options *o, struct lg_cli_sampler *s)
+static int print_all(struct options *o, lg_sampler *s)
 {
     struct lg_cli_look look = lg_cli_look_stdout();
-    struct writer *w = o->json ? new_writer(s->task) : NULL;
+    lg_buffer b = {0};
     lg_error err = {0};
     int code = 0;
-    if (o->json && !w) {
-        snprintf(err.text, sizeof err.text, "no memory for the vocabulary");
-        return report(&err, LG_EXIT_FAILED);
-    }
-    for (int64_t i = 1;; i++) {
-        if (w)
-            put_example(w, s);
+    for (int64_t i = 1; !code; i++) {
+        if (o->json)
+            code = print_line(s, &b, i == o->count, &err);
         else
             lg_cli_show(s, look);
-        if (i == o->count || ferror(stdout)) break; /* main speaks of lost output */
-        if (!w) putchar('\n');
-        if ((code = lg_cli_sampler_next(s, &err))) break;
+        if (code || i == o->count || ferror(stdout)) break; /* main speaks of lost output */
+        if (!o->json) putchar('\n');
+        code = lg_sampler_next(s, &err);
     }
-    if (w) fwrite(w->data, 1, w->used, stdout);
-    free_writer(w);
-    return code ? report(&err, LG_EXIT_FAILED) : LG_EXIT_DONE;
+    if (b.size) fwrite(b.data, 1, b.size, stdout); /* those before an error */
+    lg_buffer_clear(&b);
+    if (code) lg_cli_error("sample", code, &err);
+    return code ? LG_EXIT_FAILED : LG_EXIT_DONE;
 }
 
 int lg_cmd_sample(int argc, char **argv)
 {
     struct options o = {.count = 3};
-    struct lg_cli_sampler s = {.scheme = lg_scheme_default()};
-    s.scheme.ids = NULL;
-    lg_example_init(&s.x);
-    lg_batch_init(&s.batch);
+    lg_sampler s;
+    lg_sampler_init(&s);
     o.settings = calloc((size_t)argc, sizeof *o.settings);
     if (!o.settings) {
         fputs("lengthen sample: no memory\n", stderr);
@@ -388,8 +242,9 @@ int lg_cmd_sample(int argc, char **argv)
     int code = read_options(argc, argv, &o, &s);
     if (!code) code = get_ready(&o, &s);
     if (!code) code = print_all(&o, &s);
-    lg_cli_sampler_clear(&s);
-    lg_task_free(s.task);
+    lg_task *task = s.task;
+    lg_sampler_clear(&s);
+    lg_task_free(task);
     free(o.settings);
     return code;
 }

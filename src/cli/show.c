@@ -1,6 +1,7 @@
 /* show.c: examples for the eye: one column a token, the IDs and targets under it. */
 #include "cli/show.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -8,88 +9,7 @@
 
 #include "cli/cli.h"
 
-enum { STREAM_IDS = 1 << 16, SHORT = 5, LEAST_WIDTH = 20, MOST_WIDTH = 1000, CELL = 256 };
-
-/* ---- Making examples -------------------------------------------------------------------- */
-
-const char *lg_cli_own_ids(const lg_task *t)
-{
-    return lg_task_get_shape(t)->levels ? "coupled" : "plain";
-}
-
-void lg_cli_short_length(const lg_task *t, int *lo, int *hi)
-{
-    const lg_task_shape *s = lg_task_get_shape(t);
-    *lo = s->length_least;
-    *hi = s->length_most;
-    if (strcmp(s->info->family, "own data") == 0) return;
-    int length = SHORT < *lo ? *lo : SHORT;
-    *lo = *hi = length < *hi ? length : *hi;
-}
-
-int lg_cli_sampler_ready(struct lg_cli_sampler *s, lg_error *err)
-{
-    s->config = lg_model_config_default(LG_ARCH_NEOX);
-    s->config.vocab = lg_task_get_shape(s->task)->vocab;
-    return lg_scheme_config(&s->scheme, s->task, &s->config, err);
-}
-
-static int predicts(const struct lg_cli_sampler *s, int level)
-{
-    return s->config.id_classes[level] > 0 || s->config.pointer[level];
-}
-
-static int make_room(struct lg_cli_sampler *s, lg_error *err)
-{
-    if (s->x.n <= s->room) return 0;
-    int room = s->x.n < 1 << 30 ? 2 * s->x.n : s->x.n;
-    for (int l = 0; l < LG_LEVELS; l++) {
-        free(s->ids[l]);
-        s->ids[l] = malloc((size_t)room * sizeof **s->ids);
-    }
-    s->room = room;
-    for (int l = 0; l < LG_LEVELS; l++) {
-        if (s->ids[l]) continue;
-        s->room = 0;
-        snprintf(err->text, sizeof err->text, "no memory for the IDs of %d tokens", s->x.n);
-        return err->code = LG_ERROR_MEMORY;
-    }
-    return 0;
-}
-
-/* The IDs of an example are drawn from a stream of their own: the text does not depend on them. */
-static lg_rng *ids_rng(const struct lg_cli_sampler *s, lg_rng *r)
-{
-    if (!s->train) return NULL;
-    lg_rng_init(r, s->draw.seed, s->draw.stream + STREAM_IDS, s->draw.index);
-    return r;
-}
-
-int lg_cli_sampler_next(struct lg_cli_sampler *s, lg_error *err)
-{
-    lg_rng r;
-    int code = lg_task_example(s->task, &s->draw, &s->x, err), heads = 0;
-    if (!code) code = make_room(s, err);
-    if (!code) code = lg_scheme_ids(&s->scheme, s->task, &s->x, ids_rng(s, &r), s->ids, err);
-    for (int l = 0; l < s->config.levels; l++) heads |= predicts(s, l);
-    if (!code && heads) {
-        lg_batch_reset(&s->batch);
-        code = lg_scheme_add(&s->scheme, s->task, &s->x, ids_rng(s, &r), &s->batch, err);
-    }
-    s->draw.index++;
-    return code;
-}
-
-void lg_cli_sampler_clear(struct lg_cli_sampler *s)
-{
-    lg_example_clear(&s->x);
-    lg_batch_clear(&s->batch);
-    for (int l = 0; l < LG_LEVELS; l++) {
-        free(s->ids[l]);
-        s->ids[l] = NULL;
-    }
-    s->room = 0;
-}
+enum { LEAST_WIDTH = 20, MOST_WIDTH = 1000, CELL = 256 };
 
 /* ---- The look --------------------------------------------------------------------------- */
 
@@ -126,8 +46,30 @@ void lg_cli_figure(const lg_figure *f)
     struct lg_cli_look look = lg_cli_look_stdout();
     int width = look.width < 100 ? look.width : 100;
     char *text = lg_figure_text(f, width, 16, look.colour, !lg_cli_utf8());
-    if (text) printf("\n%s", text);
+    if (text)
+        printf("\n%s", text);
+    else
+        fputs("lengthen: no memory to draw the figure; end other programs\n", stderr);
     free(text);
+}
+
+int lg_cli_figure_write(const char *command, const lg_figure *f, const char *file)
+{
+    lg_error err = {0};
+    if (lg_figure_write(f, file, &err)) return lg_cli_error(command, LG_ERROR_SYSTEM, &err);
+    fprintf(stderr, "The figure is in %s\n", file);
+    return LG_EXIT_DONE;
+}
+
+int lg_cli_series(lg_series *s, lg_figure *f, const char *command, const char *file, int letters)
+{
+    lg_error err = {0};
+    int code = lg_series_put(s, f, &err);
+    if (code) code = lg_cli_error(command, code, &err);
+    if (!code && letters) lg_cli_figure(f);
+    if (!code && file) code = lg_cli_figure_write(command, f, file);
+    lg_series_clear(s);
+    return code;
 }
 
 /* ---- Cells ------------------------------------------------------------------------------ */
@@ -181,7 +123,7 @@ static int cell_pointer(char *text, int32_t class, int32_t point)
 }
 
 /* What the head of a level is to predict at token t. */
-static int cell_next(char *text, const struct lg_cli_sampler *s, int level, int t)
+static int cell_next(char *text, const lg_sampler *s, int level, int t)
 {
     const char *source = s->scheme.source[level];
     *text = 0;
@@ -197,7 +139,7 @@ static int cell_next(char *text, const struct lg_cli_sampler *s, int level, int 
 }
 
 /* Writes the cell of token t in this row, at most CELL bytes; returns its width. */
-static int cell(char *text, const struct lg_cli_sampler *s, const struct row *row, int t)
+static int cell(char *text, const lg_sampler *s, const struct row *row, int t)
 {
     const lg_example *x = &s->x;
     const char *const *words = lg_task_get_shape(s->task)->words;
@@ -217,7 +159,7 @@ static int cell(char *text, const struct lg_cli_sampler *s, const struct row *ro
 /* ---- Rows ------------------------------------------------------------------------------- */
 
 /* The rows of this sampler; an ID row has the name of its level where IDs follow the labels. */
-static int list_rows(const struct lg_cli_sampler *s, struct row *row)
+static int list_rows(const lg_sampler *s, struct row *row)
 {
     const lg_task_shape *shape = lg_task_get_shape(s->task);
     int n = 0, coupled = strncmp(s->scheme.ids, "coupled", 7) == 0;
@@ -230,7 +172,7 @@ static int list_rows(const struct lg_cli_sampler *s, struct row *row)
             snprintf(level, sizeof level, "level %d", l + 1);
         row[n] = (struct row){ID, l, ""};
         snprintf(row[n++].name, sizeof row->name, "%s", level);
-        if (!predicts(s, l)) continue;
+        if (!s->config.id_classes[l] && !s->config.pointer[l]) continue;
         row[n] = (struct row){NEXT, l, ""};
         snprintf(row[n++].name, sizeof row->name, "next %s", level);
     }
@@ -240,8 +182,8 @@ static int list_rows(const struct lg_cli_sampler *s, struct row *row)
 }
 
 /* One row of the columns from..from+columns-1; no blanks at its end. */
-static void print_row(const struct lg_cli_sampler *s, const struct row *row, int name_width,
-                      int from, int columns, const int *width, int colour)
+static void print_row(const lg_sampler *s, const struct row *row, int name_width, int from,
+                      int columns, const int *width, int colour)
 {
     char text[CELL];
     const char *now = "";
@@ -263,7 +205,7 @@ static void print_row(const struct lg_cli_sampler *s, const struct row *row, int
     puts(*now ? "\033[0m" : "");
 }
 
-static void print_heading(const struct lg_cli_sampler *s)
+static void print_heading(const lg_sampler *s)
 {
     const lg_task_info *info = lg_task_get_shape(s->task)->info;
     printf("%s, example %llu: length %d (%s), ", info->name, (unsigned long long)s->draw.index - 1,
@@ -272,7 +214,7 @@ static void print_heading(const struct lg_cli_sampler *s)
     printf("%d tokens\n", s->x.n);
 }
 
-void lg_cli_show(const struct lg_cli_sampler *s, struct lg_cli_look look)
+void lg_cli_show(const lg_sampler *s, struct lg_cli_look look)
 {
     struct row row[MOST_ROWS];
     int width[MOST_WIDTH], rows = list_rows(s, row), name_width = 0;
@@ -310,22 +252,10 @@ void lg_cli_text(const char *text)
 
 void lg_cli_json_text(FILE *to, const char *text, size_t n)
 {
-    putc('"', to);
-    for (size_t at = 0, m; at < n; at += m ? m : 1) {
-        const unsigned char *s = (const unsigned char *)text + at;
-        m = lg_utf8_letter(text + at, n - at);
-        if (m == 0)
-            fputs("\\ufffd", to);
-        else if (*s == '"' || *s == '\\')
-            fprintf(to, "\\%c", *s);
-        else if (*s == '\n')
-            fputs("\\n", to);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(to, "\\u%04x", *s);
-        else
-            fwrite(s, 1, m, to);
-    }
-    putc('"', to);
+    lg_buffer b = {0};
+    lg_buffer_json(&b, text, n);
+    if (b.size) fwrite(b.data, 1, b.size, to);
+    lg_buffer_clear(&b);
 }
 
 void lg_cli_json(FILE *to, const char *text)
@@ -336,19 +266,45 @@ void lg_cli_json(FILE *to, const char *text)
         fputs("null", to);
 }
 
+void lg_cli_json_word(const char *key, const char *value)
+{
+    printf(",\"%s\":", key);
+    lg_cli_json(stdout, value);
+}
+
+void lg_cli_json_number(const char *key, double value)
+{
+    if (isfinite(value))
+        printf(",\"%s\":%.9g", key, value);
+    else
+        printf(",\"%s\":null", key);
+}
+
+void lg_cli_json_mean(const char *name, const lg_text_mean *m)
+{
+    const struct {
+        const char *end;
+        double value;
+    } part[] = {{"", m->value}, {"_low", m->low}, {"_high", m->high}};
+    for (int i = 0; i < 3; i++)
+        if (isnan(part[i].value))
+            printf(",\"%s%s\":null", name, part[i].end);
+        else
+            printf(",\"%s%s\":%.6g", name, part[i].end, part[i].value);
+}
+
 void lg_cli_json_folder(const char *folder)
 {
-    if (!folder) return;
-    fputs(",\"folder\":", stdout);
-    lg_cli_json(stdout, folder);
+    if (folder) lg_cli_json_word("folder", folder);
 }
 
 void lg_cli_csv(const char *text)
 {
     putchar('"');
     for (; *text; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
+        unsigned char c = (unsigned char)*text;
+        if (c == '"') putchar('"');
+        putchar((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ? '?' : c);
     }
     putchar('"');
 }

@@ -6,29 +6,6 @@
 
 #include "lengthen_lab.h"
 
-/* Makes examples, their IDs and what is to be predicted. Set task, scheme, train and draw, then
- * call ready; next makes the example of draw.index and counts it up. */
-struct lg_cli_sampler {
-    lg_task *task;
-    lg_scheme scheme;
-    int train; /* 1: IDs as in training; 0: as in evaluation */
-    lg_draw draw;
-    lg_model_config config; /* what the scheme makes of it: levels, classes, pointers */
-    lg_example x;
-    int32_t *ids[LG_LEVELS];
-    int room;       /* of ids */
-    lg_batch batch; /* what the ID heads are to predict; unused where the source is given */
-};
-
-/* "coupled" for a task with labels, else "plain". */
-const char *lg_cli_own_ids(const lg_task *t);
-/* A length that shows the format; own data: all that there are. */
-void lg_cli_short_length(const lg_task *t, int *lo, int *hi);
-
-int lg_cli_sampler_ready(struct lg_cli_sampler *s, lg_error *err);
-int lg_cli_sampler_next(struct lg_cli_sampler *s, lg_error *err);
-void lg_cli_sampler_clear(struct lg_cli_sampler *s); /* not the task */
-
 /* How wide a line may be, and whether colours are wanted. */
 struct lg_cli_look {
     int width, colour;
@@ -38,12 +15,17 @@ struct lg_cli_look lg_cli_look_plain(void);  /* 80 columns, no colour */
 
 /* A heading and rows of tokens, IDs, targets and losses, one column a token, folded at the width;
  * what was made by the last next. */
-void lg_cli_show(const struct lg_cli_sampler *s, struct lg_cli_look look);
+void lg_cli_show(const lg_sampler *s, struct lg_cli_look look);
 
 /* Whether the locale's letters are UTF-8. */
 int lg_cli_utf8(void);
 /* Prints a figure in letters, as wide as the terminal. */
 void lg_cli_figure(const lg_figure *f);
+/* The figure with the curves of the series, which is cleared: in letters, and into a file (NULL: none), which is
+ * reported. An exit code. */
+int lg_cli_series(lg_series *s, lg_figure *f, const char *command, const char *file, int letters);
+/* Writes it to a file, and says where; an exit code. */
+int lg_cli_figure_write(const char *command, const lg_figure *f, const char *file);
 
 /* Prints text of one or more lines; its last one is ended if it is not. */
 void lg_cli_text(const char *text);
@@ -53,6 +35,11 @@ void lg_cli_csv(const char *text);
 void lg_cli_json_text(FILE *to, const char *text, size_t n);
 /* The same up to its 0; NULL is null. */
 void lg_cli_json(FILE *to, const char *text);
+/* ,"key":value on stdout: a text or null; a number, null if it is not finite; a mean with its interval
+ * as key_low and key_high. */
+void lg_cli_json_word(const char *key, const char *value);
+void lg_cli_json_number(const char *key, double value);
+void lg_cli_json_mean(const char *key, const lg_text_mean *m);
 /* ,"folder":"runs/a" on stdout, for whoever reads objects of several runs; NULL: nothing. */
 void lg_cli_json_folder(const char *folder);
 

@@ -29,6 +29,8 @@ const char lg_cmd_sweep_help[] =
     "median is under 99% at the longest length of training: what they do beyond it says nothing;\n"
     "\"not tested in range\" those for which eval.lengths has not that length.\n"
     "Runs of the task text have their losses by position instead, as `lengthen eval` does.\n"
+    "A run whose newest checkpoint is damaged fails; `lengthen train DIR/RUN/config.yaml --out\n"
+    "DIR/RUN --resume --fallback` goes on with an older one.\n"
     "\n"
     "  --jobs N              runs at once, each in a process of its own (1)\n"
     "  --set KEY=VALUE       another value than the config's, for every run\n"
@@ -40,7 +42,7 @@ const char lg_cmd_sweep_help[] =
     "  --table               train nothing: the table of what is in the store; a folder with a "
     "run\n"
     "                        of another config is refused\n"
-    "  --plot FILE.svg|png   draw medians and quartiles by length; - draws in letters\n"
+    "  --plot FILE           draw medians by length (.svg, .png, .pdf; -: in letters)\n"
     "  --json                one object a cell\n"
     "  --csv                 one row a cell and seed\n"
     "\n"
@@ -105,12 +107,6 @@ static int read_options(struct request *q, int argc, char **argv)
     return 0;
 }
 
-static int failed_call(int code, const lg_error *err)
-{
-    fprintf(stderr, "lengthen sweep: %s\n", err->text);
-    return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-}
-
 static void tell_note(void *context, const char *sentence)
 {
     (void)context;
@@ -127,8 +123,8 @@ static int train(struct request *q, int *stopped)
     q->progress.store = q->o.store;
     int code = lg_sweep(&q->o, lg_cli_progress_watch, &q->progress, &failed, &left, &err);
     *stopped = lg_cli_progress_end(&q->progress, "sweep", left) || code;
-    if (code) return failed_call(code, &err);
-    return failed || left ? LG_EXIT_FAILED : LG_EXIT_DONE;
+    if (code) return lg_cli_error("sweep", code, &err);
+    return failed ? LG_EXIT_FAILED : left ? lg_cli_stopped() : LG_EXIT_DONE;
 }
 
 static int show(struct request *q, const char *file)
@@ -140,7 +136,7 @@ static int show(struct request *q, const char *file)
     l->form = t->form;
     int code = lg_sweep_cells(&q->o, lg_cli_sweep_keep, t, &err);
     if (!code) code = lg_sweep_losses(&q->o, lg_cli_sweep_losses_add, l, &err);
-    if (code) return failed_call(code, &err);
+    if (code) return lg_cli_error("sweep", code, &err);
     int lost = ((t->count || !l->count) && lg_cli_sweep_print(t)) || t->lost;
     if (lost | (lg_cli_sweep_losses_print(l) != 0)) {
         fputs("lengthen sweep: no memory for all of the table; end other programs\n", stderr);
@@ -151,11 +147,8 @@ static int show(struct request *q, const char *file)
                 q->o.folder, q->o.store);
     int letters = (q->plot && !file) || (t->form == LG_CLI_TABLE && isatty(STDOUT_FILENO));
     if ((!t->count && !l->count) || (!file && !letters)) return LG_EXIT_DONE;
-    code = t->count ? lg_cli_sweep_draw(t, file, letters, &err)
-                    : lg_cli_sweep_losses_draw(l, file, letters, &err);
-    if (code) return failed_call(LG_ERROR_SYSTEM, &err);
-    if (file) fprintf(stderr, "The figure is in %s\n", file);
-    return LG_EXIT_DONE;
+    return t->count ? lg_cli_sweep_draw(t, file, letters)
+                    : lg_cli_sweep_losses_draw(l, file, letters);
 }
 
 static int sweep(struct request *q)
@@ -163,7 +156,7 @@ static int sweep(struct request *q)
     lg_error err = {0};
     const char *file = q->plot && strcmp(q->plot, "-") != 0 ? q->plot : NULL;
     int stopped = 0, trained = LG_EXIT_DONE, code = file ? lg_figure_check(file, &err) : 0;
-    if (code) return failed_call(code, &err);
+    if (code) return lg_cli_error("sweep", code, &err);
     if (!q->table) trained = train(q, &stopped);
     if (stopped) return trained;
     code = show(q, file);

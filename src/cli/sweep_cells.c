@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/show.h"
 #include "cli/table.h"
 
@@ -28,16 +29,10 @@ void lg_cli_sweep_keep(void *context, const lg_sweep_cell *cell)
 {
     struct lg_cli_sweep *q = context;
     lg_sweep_cell c = *cell;
-    if (q->count == q->room) {
-        int room = q->room ? 2 * q->room : 64;
-        lg_sweep_cell *more = realloc(q->cells, (size_t)room * sizeof *more);
-        if (!more) {
-            q->lost = 1;
-            return;
-        }
-        q->cells = more;
-        q->room = room;
-    }
+    lg_sweep_cell *more = lg_cli_grow(q->cells, q->count, &q->room, sizeof *more);
+    q->lost |= !more;
+    if (!more) return;
+    q->cells = more;
     c.variant = strdup(cell->variant);
     c.setting = strdup(cell->setting);
     c.unit = strdup(cell->unit);
@@ -130,19 +125,18 @@ static void print_json(const lg_sweep_cell *c)
 {
     printf("{\"variant\":");
     lg_cli_json(stdout, c->variant);
-    printf(",\"setting\":");
-    lg_cli_json(stdout, c->setting);
+    lg_cli_json_word("setting", c->setting);
     printf(",\"length\":%d,\"unit\":", c->length);
     lg_cli_json(stdout, c->unit);
-    printf(",\"sparsity\":%d,\"ids\":\"%s\",\"tokens\":%.0f,\"samples\":%d,\"median\":%.6f,"
-           "\"lower\":%.6f,\"upper\":%.6f,\"low\":%.6f,\"high\":%.6f,\"learned\":",
+    printf(",\"sparsity\":%d,\"source\":\"%s\",\"tokens\":%.0f,\"samples\":%d,\"median\":%.6f,"
+           "\"quartile_low\":%.6f,\"quartile_high\":%.6f,\"low\":%.6f,\"high\":%.6f,\"learned\":",
            c->sparsity, ids_of(c), c->tokens, c->samples, c->median, c->lower, c->upper, c->low,
            c->high);
     if (c->learned < 0)
         printf("null");
     else
         printf("%.6f", c->learned);
-    printf(",\"trained_least\":%d,\"trained_length\":%d,\"trained_sparsity\":%d,\"seeds\":[",
+    printf(",\"trained_length_min\":%d,\"trained_length\":%d,\"trained_sparsity\":%d,\"seeds\":[",
            c->trained_least, c->trained_length, c->trained_sparsity);
     for (int i = 0; i < c->seeds; i++) printf("%s%lld", i ? "," : "", (long long)c->seed[i]);
     printf("],\"exact\":[");
@@ -169,8 +163,8 @@ int lg_cli_sweep_print(const struct lg_cli_sweep *q)
 {
     if (q->form == LG_CLI_TABLE) return q->count && print_table(q) ? -1 : 0;
     if (q->form == LG_CLI_CSV)
-        puts("variant,setting,length,unit,sparsity,ids,tokens,seed,exact,median,learned,"
-             "trained_least,trained_length,trained_sparsity");
+        puts("variant,setting,length,unit,sparsity,source,tokens,seed,exact,median,learned,"
+             "trained_length_min,trained_length,trained_sparsity");
     for (int i = 0; i < q->count; i++)
         (q->form == LG_CLI_JSON ? print_json : print_csv)(&q->cells[i]);
     return 0;
@@ -184,16 +178,27 @@ void lg_cli_sweep_clear(struct lg_cli_sweep *q)
 
 /* ---- The figure -------------------------------------------------------------------------- */
 
-struct drawing {
-    lg_curve *curves;
-    char (*names)[LINE];
-    double *x, *y, *low, *high;
-    int count;
-};
+/* "encoding rope, 4" for "positions.encoding=rope,scheme=4": the last part of each key, in words. Returns its
+ * length. */
+static int put_variant(const char *variant, char *name)
+{
+    int n = 0;
+    for (const char *at = variant; *at && n < LINE / 2;) {
+        size_t all = strcspn(at, ","), key = strcspn(at, "=,"), part = key;
+        while (part && at[part - 1] != '.') part--;
+        int named = key < all && strncmp(at + part, "method", 6) != 0 &&
+                    strncmp(at + part, "scheme", 6) != 0;
+        n += snprintf(name + n, LINE - (size_t)n, "%s%.*s%s%.*s", n ? ", " : "",
+                      named ? (int)(key - part) : 0, at + part, named ? " " : "",
+                      key < all ? (int)(all - key - 1) : (int)all, key < all ? at + key + 1 : at);
+        at += all + (at[all] == ',');
+    }
+    return n;
+}
 
 static void name_curve(const lg_sweep_cell *c, const struct differ *d, char *name)
 {
-    int n = snprintf(name, LINE, "%.300s", c->variant);
+    int n = put_variant(c->variant, name);
     if (d->setting)
         n += snprintf(name + n, LINE - (size_t)n, "%s%.100s", n ? ", " : "",
                       *c->setting ? c->setting : "as trained");
@@ -203,61 +208,24 @@ static void name_curve(const lg_sweep_cell *c, const struct differ *d, char *nam
     if (!n) snprintf(name, LINE, "median of the seeds");
 }
 
-/* The cells come curve by curve, each by length. */
-static void draw_curves(const struct lg_cli_sweep *q, const struct differ *d, struct drawing *g)
+int lg_cli_sweep_draw(const struct lg_cli_sweep *q, const char *file, int letters)
 {
-    for (int i = 0; i < q->count; i++) {
-        const lg_sweep_cell *c = &q->cells[i], *b = i ? c - 1 : c;
-        if (!i || strcmp(b->variant, c->variant) != 0 || strcmp(b->setting, c->setting) != 0 ||
-            b->sparsity != c->sparsity || b->predicted != c->predicted) {
-            name_curve(c, d, g->names[g->count]);
-            g->curves[g->count] =
-                (lg_curve){g->names[g->count], 0, g->x + i, g->y + i, g->low + i, g->high + i};
-            g->count++;
-        }
-        g->curves[g->count - 1].n++;
-        g->x[i] = c->length;
-        g->y[i] = c->median;
-        g->low[i] = c->lower;
-        g->high[i] = c->upper;
-    }
-}
-
-/* With the curves that were drawn. */
-static int put_figure(const struct lg_cli_sweep *q, const struct differ *d, const struct drawing *g,
-                      const char *file, int letters, lg_error *err)
-{
-    char label[100] = "length";
-    if (!d->unit) snprintf(label, sizeof label, "length (%.80s)", q->cells[0].unit);
+    struct differ d = differences(q);
+    char label[100], name[LINE];
+    lg_series s = {0};
     lg_figure f = {.title = q->title,
-                   .x_label = label,
+                   .x_label =
+                       lg_length_label(d.unit ? "length" : q->cells[0].unit, label, sizeof label),
                    .y_label = "exact answers, median of the seeds, %",
-                   .curves = g->curves,
-                   .count = g->count};
-    if (!d->range) {
+                   .answers = 1};
+    if (!d.range) {
         f.trained_low = q->cells[0].trained_least;
         f.trained_high = q->cells[0].trained_length;
     }
-    if (letters) lg_cli_figure(&f);
-    return file ? lg_figure_write(&f, file, err) : 0;
-}
-
-int lg_cli_sweep_draw(const struct lg_cli_sweep *q, const char *file, int letters, lg_error *err)
-{
-    size_t n = (size_t)q->count;
-    struct differ d = differences(q);
-    struct drawing g = {.curves = calloc(n, sizeof *g.curves), .names = calloc(n, sizeof *g.names)};
-    int code = LG_ERROR_MEMORY;
-    g.x = calloc(4 * n, sizeof *g.x);
-    if (g.curves && g.names && g.x) {
-        g.y = g.x + n, g.low = g.y + n, g.high = g.low + n;
-        draw_curves(q, &d, &g);
-        code = put_figure(q, &d, &g, file, letters, err);
-    } else {
-        snprintf(err->text, sizeof err->text, "no memory for the figure; end other programs");
+    for (int i = 0; i < q->count; i++) {
+        const lg_sweep_cell *c = &q->cells[i];
+        name_curve(c, &d, name);
+        lg_series_add(&s, name, c->length, c->median, c->lower, c->upper);
     }
-    free(g.curves);
-    free(g.names);
-    free(g.x);
-    return code;
+    return lg_cli_series(&s, &f, "sweep", file, letters);
 }

@@ -16,8 +16,8 @@ struct lg_cli_sweep {
 void lg_cli_sweep_keep(void *sweep, const lg_sweep_cell *cell); /* an lg_sweep_table */
 /* Prints what was kept. 0, or -1 without memory. */
 int lg_cli_sweep_print(const struct lg_cli_sweep *q);
-/* Draws it: into a file (NULL: none), and with letters set on stdout. 0 or an error. */
-int lg_cli_sweep_draw(const struct lg_cli_sweep *q, const char *file, int letters, lg_error *err);
+/* Draws it: into a file (NULL: none), and with letters set on stdout. An exit code. */
+int lg_cli_sweep_draw(const struct lg_cli_sweep *q, const char *file, int letters);
 void lg_cli_sweep_clear(struct lg_cli_sweep *q);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/show.h"
 #include "cli/table.h"
 
@@ -13,8 +14,8 @@
 
 static void json_mean(const char *name, const lg_text_mean *m)
 {
-    printf(",\"%s\":%.6g,\"%s_lower\":%.6g,\"%s_upper\":%.6g", name, m->value, name, m->low, name,
-           m->high);
+    printf(",\"%s\":%.6g,\"%s_quartile_low\":%.6g,\"%s_quartile_high\":%.6g", name, m->value, name,
+           m->low, name, m->high);
 }
 
 static void print_json(const lg_sweep_loss *l)
@@ -26,7 +27,7 @@ static void print_json(const lg_sweep_loss *l)
     json_mean("truncated", &l->truncated);
     json_mean("sliding", &l->sliding);
     json_mean("excess", &l->excess);
-    printf(",\"trained_least\":%d,\"trained_length\":%d,\"seeds\":[", l->trained_least,
+    printf(",\"trained_length_min\":%d,\"trained_length\":%d,\"seeds\":[", l->trained_least,
            l->trained_length);
     for (int i = 0; i < l->seeds; i++) printf("%s%lld", i ? "," : "", (long long)l->seed[i]);
     printf("]}\n");
@@ -36,7 +37,7 @@ static void print_csv(const lg_sweep_loss *l, int first)
 {
     if (first)
         puts("variant,seed,length,low,high,context,documents,truncated,sliding,excess,"
-             "trained_least,trained_length");
+             "trained_length_min,trained_length");
     for (int i = 0; i < l->seeds; i++) {
         const lg_text_row *r = &l->rows[i];
         lg_cli_csv(l->variant);
@@ -51,14 +52,10 @@ void lg_cli_sweep_losses_add(void *losses, const lg_sweep_loss *l)
     struct lg_cli_sweep_losses *q = losses;
     if (q->form == LG_CLI_JSON) print_json(l);
     if (q->form == LG_CLI_CSV) print_csv(l, !q->count);
-    if (q->count == q->room) {
-        int room = q->room ? 2 * q->room : 64;
-        lg_sweep_loss *more = realloc(q->kept, (size_t)room * sizeof *more);
-        q->lost |= !more;
-        if (!more) return;
-        q->kept = more;
-        q->room = room;
-    }
+    lg_sweep_loss *more = lg_cli_grow(q->kept, q->count, &q->room, sizeof *more);
+    q->lost |= !more;
+    if (!more) return;
+    q->kept = more;
     char *variant = strdup(l->variant);
     q->lost |= !variant;
     if (!variant) return;
@@ -104,7 +101,7 @@ int lg_cli_sweep_losses_print(const struct lg_cli_sweep_losses *q)
         mean_cells(&t, &l->excess, "%+.3f");
     }
     lg_cli_table_print(&t, 0, 0, 0);
-    puts("\nMedian loss of the seeds in nats a token, on held-out documents.");
+    puts("\nMedian loss of the seeds in nats per token, on held-out documents.");
     int lost = t.lost || q->lost;
     lg_cli_table_clear(&t);
     return lost ? -1 : 0;
@@ -112,64 +109,25 @@ int lg_cli_sweep_losses_print(const struct lg_cli_sweep_losses *q)
 
 /* ---- The figure -------------------------------------------------------------------------- */
 
-/* The curves of the rows of the greatest length, in numbers[4]: x, y, low, high; their count. */
-static int draw_curves(const struct lg_cli_sweep_losses *q, lg_curve *curves, double *numbers[4])
+int lg_cli_sweep_losses_draw(const struct lg_cli_sweep_losses *q, const char *file, int letters)
 {
-    int longest = 0, curve = 0, n = 0;
-    for (int i = 0; i < q->count; i++)
+    lg_series s = {0};
+    int longest = 0;
+    lg_figure f = {.title = q->title,
+                   .x_label = "position (tokens)",
+                   .y_label = "loss, nats per token, median of the seeds",
+                   .trained_low = 1,
+                   .trained_high = q->kept[0].trained_length};
+    for (int i = 0; i < q->count; i++) {
+        f.trained_high = fmin(f.trained_high, q->kept[i].trained_length);
         if (q->kept[i].length > longest) longest = q->kept[i].length;
+    }
     for (int i = 0; i < q->count; i++) {
         const lg_sweep_loss *l = &q->kept[i];
-        const double values[] = {l->high, l->truncated.value, l->truncated.low, l->truncated.high};
-        if (l->length != longest) continue;
-        if (!curve || strcmp(curves[curve - 1].name, l->variant) != 0)
-            curves[curve++] = (lg_curve){
-                l->variant, 0, numbers[0] + n, numbers[1] + n, numbers[2] + n, numbers[3] + n};
-        for (int k = 0; k < 4; k++) numbers[k][n] = values[k];
-        curves[curve - 1].n++;
-        n++;
+        if (l->length == longest)
+            lg_series_add(&s, l->variant, l->high, l->truncated.value, l->truncated.low,
+                          l->truncated.high);
     }
-    return curve;
-}
-
-/* The least and the greatest number of the curves, to half a nat. */
-static void set_axis(lg_figure *f)
-{
-    double least = INFINITY, most = -INFINITY;
-    f->trained_low = 1;
-    for (int i = 0; i < f->count; i++)
-        for (int k = 0; k < f->curves[i].n; k++) {
-            least = fmin(least, f->curves[i].low[k]);
-            most = fmax(most, f->curves[i].high[k]);
-        }
-    f->y_low = floor(2 * least) / 2;
-    f->y_high = ceil(2 * most + 0.01) / 2;
-}
-
-int lg_cli_sweep_losses_draw(const struct lg_cli_sweep_losses *q, const char *file, int letters,
-                             lg_error *err)
-{
-    size_t n = (size_t)q->count;
-    lg_curve *curves = calloc(n, sizeof *curves);
-    double *all = calloc(4 * n, sizeof *all), *numbers[4];
-    int code = LG_ERROR_MEMORY;
-    if (curves && all) {
-        for (size_t k = 0; k < 4; k++) numbers[k] = all + k * n;
-        lg_figure f = {.title = q->title,
-                       .x_label = "position (tokens)",
-                       .y_label = "loss, nats a token, median of the seeds",
-                       .curves = curves,
-                       .count = draw_curves(q, curves, numbers),
-                       .trained_high = q->kept[0].trained_length};
-        for (int i = 1; i < q->count; i++)
-            f.trained_high = fmin(f.trained_high, q->kept[i].trained_length);
-        set_axis(&f);
-        if (letters) lg_cli_figure(&f);
-        code = file ? lg_figure_write(&f, file, err) : 0;
-    } else {
-        snprintf(err->text, sizeof err->text, "no memory for the figure; end other programs");
-    }
-    free(curves);
-    free(all);
-    return code;
+    lg_series_axis(&s, &f);
+    return lg_cli_series(&s, &f, "sweep", file, letters);
 }

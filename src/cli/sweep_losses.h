@@ -12,12 +12,11 @@ struct lg_cli_sweep_losses {
     int count, room, lost; /* lost: there was no memory for some */
 };
 
-void lg_cli_sweep_losses_add(void *losses, const lg_sweep_loss *l); /* an lg_sweep_loss_told */
+void lg_cli_sweep_losses_add(void *losses, const lg_sweep_loss *l); /* an lg_sweep_loss_callback */
 /* The table, if that is the form. 0, or -1 without memory. */
 int lg_cli_sweep_losses_print(const struct lg_cli_sweep_losses *q);
-/* The truncated losses of the greatest length, a line each variant. 0 or an error. */
-int lg_cli_sweep_losses_draw(const struct lg_cli_sweep_losses *q, const char *file, int letters,
-                             lg_error *err);
+/* The truncated losses of the greatest length, one line per variant. An exit code. */
+int lg_cli_sweep_losses_draw(const struct lg_cli_sweep_losses *q, const char *file, int letters);
 void lg_cli_sweep_losses_clear(struct lg_cli_sweep_losses *q);
 
 #endif

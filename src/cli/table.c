@@ -6,26 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
+
 enum { GAP = 2, LEAST_CUT = 8 };
 
 void lg_cli_table_add(struct lg_cli_table *t, const char *format, ...)
 {
-    if (t->count == t->room) {
-        int room = t->room ? 2 * t->room : 64;
-        char **more = realloc(t->cell, (size_t)room * sizeof *more);
-        if (!more) {
-            t->lost = 1;
-            return;
-        }
-        t->cell = more;
-        t->room = room;
-    }
+    char **more = lg_cli_grow(t->cell, t->count, &t->room, sizeof *more);
+    t->lost |= !more;
+    if (!more) return;
+    t->cell = more;
     char *text = NULL;
     va_list args;
     va_start(args, format);
     if (vasprintf(&text, format, args) < 0) text = NULL;
     va_end(args);
     if (!text) t->lost = 1;
+    for (char *c = text ? lg_plain(text) : NULL; c && *c; c++)
+        if (*c == '\n' || *c == '\t') *c = ' '; /* a cell is one line */
     t->cell[t->count++] = text;
 }
 

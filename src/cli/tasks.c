@@ -21,7 +21,7 @@ const char lg_cmd_tasks_help[] =
     "Examples:\n"
     "  lengthen tasks\n"
     "  lengthen tasks addition\n"
-    "  lengthen sample addition --set carry=hard     more of its examples\n";
+    "  lengthen sample addition --set task.carry=hard     more of its examples\n";
 
 enum { EXAMPLES = 2, WORDS_WIDTH = 60 };
 
@@ -145,18 +145,16 @@ static void print_shape(const lg_task_shape *shape, const char *bullet)
 
 static int print_examples(lg_task *t, struct lg_cli_look look, lg_error *err)
 {
-    struct lg_cli_sampler s = {.task = t, .scheme = lg_scheme_default()};
-    s.scheme.ids = lg_cli_own_ids(t);
-    lg_example_init(&s.x);
-    lg_batch_init(&s.batch);
-    lg_cli_short_length(t, &s.draw.length_lo, &s.draw.length_hi);
-    int code = lg_cli_sampler_ready(&s, err);
+    lg_sampler s;
+    lg_sampler_init(&s);
+    s.task = t;
+    int code = lg_sampler_ready(&s, err);
     for (int i = 0; i < EXAMPLES && !code; i++) {
-        if ((code = lg_cli_sampler_next(&s, err))) break;
+        if ((code = lg_sampler_next(&s, err))) break;
         if (i) putchar('\n');
         lg_cli_show(&s, look);
     }
-    lg_cli_sampler_clear(&s);
+    lg_sampler_clear(&s);
     return code;
 }
 
@@ -197,12 +195,9 @@ static void json_settings(const lg_setting *row)
     for (const lg_setting *s = row; s && s->name; s++) {
         printf("%s{\"name\":", s == row ? "" : ",");
         lg_cli_json(stdout, s->name);
-        printf(",\"range\":");
-        lg_cli_json(stdout, s->range);
-        printf(",\"default\":");
-        lg_cli_json(stdout, s->fallback);
-        printf(",\"doc\":");
-        lg_cli_json(stdout, s->doc);
+        lg_cli_json_word("range", s->range);
+        lg_cli_json_word("default", s->fallback);
+        lg_cli_json_word("doc", s->doc);
         printf("}");
     }
     printf("]");

@@ -53,7 +53,7 @@ const char lg_cmd_theory_help[] =
     "\n"
     "bridge puts the wrong answers of a transformer (evals.csv of `lengthen reproduce\n"
     "theory-bridge`) at one length beside the errors of the class (rows.csv of sweeps), over k.\n"
-    "--where model.scores=softmax takes the runs with that setting alone. Runs that have not\n"
+    "--where model.attention=softmax takes the runs with that setting alone. Runs that have not\n"
     "learned their training lengths are drawn, too, and named.\n"
     "\n"
     "Exit code 3: check found that an assumption fails.\n"
@@ -150,8 +150,8 @@ static int read_rows(struct lg_cli_theory *q, int *argc, char ***argv)
         {"batch", .whole = &o->batch, .least = 1, .most = 1 << 20},
         {"rate", .real = &o->rate, .least = LG_CLI_ABOVE_0, .most = 100},
         {"samples", .whole = &o->samples, .least = 1, .most = LONGEST},
-        {"out", .text = &q->out},
-        {"title", .text = &q->title},
+        {"out", .text = &q->files.folder},
+        {"title", .text = &q->files.title},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"json", .flag = &q->json},
         {0},
@@ -200,16 +200,10 @@ static int watch(void *context, const char *variant, int64_t seed, int step, int
 static void keep_row(void *context, const lg_theory_row *r)
 {
     struct lg_cli_theory *q = context;
-    if (q->count == q->room) {
-        int room = q->room ? 2 * q->room : 64;
-        lg_theory_row *rows = realloc(q->rows, (size_t)room * sizeof *rows);
-        if (!rows) {
-            q->lost++;
-            return;
-        }
-        q->rows = rows;
-        q->room = room;
-    }
+    lg_theory_row *rows = lg_cli_grow(q->rows, q->count, &q->room, sizeof *rows);
+    q->lost += !rows;
+    if (!rows) return;
+    q->rows = rows;
     lg_theory_row *to = &q->rows[q->count];
     *to = *r;
     to->variant = strdup(r->variant);
@@ -252,46 +246,49 @@ static char *command_of(int argc, char **argv)
     return text;
 }
 
-static int failed_call(int code, const lg_error *err)
+/* The files of a check, or what is shown and written of rows. */
+static int finish(struct lg_cli_theory *q, int check, int failed)
 {
-    if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
-    fprintf(stderr, "lengthen theory: %s\n", err->text);
-    return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+    lg_error err = {0};
+    q->files.o = &q->o;
+    q->files.isa = lg_isa();
+    q->files.seconds = lg_cli_now() - q->start;
+    if (check) {
+        q->files.findings = q->findings;
+        q->files.finding_count = q->finding_count;
+        if (q->files.folder && lg_theory_files_write(&q->files, &err))
+            return lg_cli_error("theory", LG_ERROR_SYSTEM, &err);
+        return failed ? LG_EXIT_NO : LG_EXIT_DONE;
+    }
+    if (!q->lost) return lg_cli_theory_finish(q);
+    fprintf(stderr, "lengthen theory: no memory for %d rows; end other programs\n", q->lost);
+    return LG_EXIT_FAILED;
 }
 
 static int run(struct lg_cli_theory *q, const char *what)
 {
     lg_error err = {0};
-    int code, failed = 0;
+    int code = 0, failed = 0, check = strcmp(what, "check") == 0;
     q->o.row = keep_row;
     q->o.watch = watch;
     q->o.context = q;
     q->start = lg_cli_now();
-    if (q->out && (code = lg_cli_theory_folder(q))) return code;
+    if (q->files.folder) code = lg_theory_files_open(q->files.folder, &err);
+    if (code == LG_ERROR_ARGUMENT) return lg_cli_wrong("theory", "%s", err.text);
+    if (code) return lg_cli_error("theory", code, &err);
     lg_cli_catch_interrupts(1);
-    if (strcmp(what, "check") == 0)
+    if (check)
         code = lg_theory_check(&q->o, finding, q, &failed, &err);
     else if (strcmp(what, "sweep") == 0)
         code = lg_theory_sweep(&q->o, &q->lists, &err);
     else
         code = lg_theory_fit(&q->o, &err);
     lg_cli_catch_interrupts(0);
-    if (code) return failed_call(code, &err);
     if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
-    if (lg_cli_interrupted) {
-        fputs("lengthen theory: stopped; nothing was written\n", stderr);
-        return LG_EXIT_FAILED;
-    }
-    if (strcmp(what, "check") == 0) {
-        code = q->out ? lg_cli_theory_write_check(q) : 0;
-        return code ? code : failed ? LG_EXIT_NO : LG_EXIT_DONE;
-    }
-    if (q->lost) {
-        fprintf(stderr, "lengthen theory: no memory for %d rows; end other programs\n", q->lost);
-        return LG_EXIT_FAILED;
-    }
-    lg_cli_theory_show(q);
-    return q->out ? lg_cli_theory_write(q) : LG_EXIT_DONE;
+    if (code) return lg_cli_error("theory", code, &err);
+    if (!lg_cli_interrupted) return finish(q, check, failed);
+    fputs("lengthen theory: stopped; nothing was written\n", stderr);
+    return lg_cli_stopped();
 }
 
 int lg_cmd_theory(int argc, char **argv)
@@ -301,12 +298,13 @@ int lg_cmd_theory(int argc, char **argv)
     const char *what = "";
     if (!q) return LG_EXIT_FAILED;
     q->o = lg_theory_options_default();
-    q->command = command_of(argc, argv); /* before getopt sorts the words */
+    char *command = command_of(argc, argv); /* before getopt sorts the words */
+    q->files.command = command;
     int code = read_options(q, argc, argv, &what);
     if (!code) code = run(q, what);
     for (int i = 0; i < q->count; i++) free((char *)(uintptr_t)q->rows[i].variant);
     free(q->rows);
-    free(q->command);
+    free(command);
     free(q);
     return code;
 }

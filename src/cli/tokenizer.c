@@ -12,7 +12,7 @@
 
 const char lg_cmd_tokenizer_help[] =
     "Usage: lengthen tokenizer train TEXTS.. -o FILE.json [--vocab N] [--field KEY]\n"
-    "       lengthen tokenizer encode TOKENIZER [FILE | --text TEXT] [--pieces]\n"
+    "       lengthen tokenizer encode TOKENIZER [FILE | --string TEXT] [--pieces]\n"
     "       lengthen tokenizer decode TOKENIZER [TOKENS..]\n"
     "       lengthen tokenizer show TOKENIZER [TOKENS..]\n"
     "       lengthen tokenizer cache TOKENIZER [TEXTS..] -o FILE.tokens [--field KEY]\n"
@@ -31,16 +31,16 @@ const char lg_cmd_tokenizer_help[] =
     "\"text\",\n"
     "as C4's, and both packed with gzip (.gz). They are streamed, never whole in memory.\n"
     "\n"
-    "  --vocab N      tokens to learn, with the 256 bytes and the end of text (4096)\n"
-    "  -o, --out FILE what to write; what is there is replaced when all is done, not before\n"
-    "  --field KEY    the key of the text in JSON lines (text)\n"
-    "  --text TEXT    the text itself instead of a file; without either it is read from stdin\n"
-    "  --pieces       a line a token: its number and its text\n"
-    "  --json         one object\n"
+    "  --vocab N        tokens to learn, with the 256 bytes and the end of text (4096)\n"
+    "  -o, --save FILE  what to write; what is there is replaced when all is done, not before\n"
+    "  --field KEY      the key of the text in JSON lines (text)\n"
+    "  --string TEXT    the text itself instead of a file; without either stdin is read\n"
+    "  --pieces         a line a token: its number and its text\n"
+    "  --json           one object\n"
     "\n"
     "Examples:\n"
     "  lengthen tokenizer train books/ -o my.json --vocab 4096\n"
-    "  lengthen tokenizer encode my.json --text 'Once upon a time' --pieces\n"
+    "  lengthen tokenizer encode my.json --string 'Once upon a time' --pieces\n"
     "  lengthen tokenizer encode my.json book.txt | lengthen tokenizer decode my.json\n"
     "  lengthen tokenizer cache my.json 'c4/*.json.gz' -o c4.tokens\n";
 
@@ -52,12 +52,6 @@ struct request {
     int count;
     double start, shown;
 };
-
-static int failed(const lg_error *err)
-{
-    fprintf(stderr, "lengthen tokenizer: %s\n", err->text);
-    return err->code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
-}
 
 /* ---- Progress ------------------------------------------------------------------------------- */
 
@@ -123,7 +117,7 @@ static int train(struct request *q)
     lg_cli_catch_interrupts(1);
     int e = lg_bpe_train(&o, &r, &err);
     end_progress(q);
-    if (e) return failed(&err);
+    if (e) return lg_cli_error("tokenizer", err.code, &err);
     double seconds = lg_cli_now() - start;
     if (q->json) {
         printf("{\"file\":");
@@ -214,7 +208,7 @@ static int encode(struct request *q, lg_tokenizer *t)
     const int32_t *tokens;
     size_t n = 0, count;
     if (q->count > (q->text ? 0 : 1))
-        return lg_cli_wrong("tokenizer", "encode takes one file or --text; \"%s\" is too much",
+        return lg_cli_wrong("tokenizer", "encode takes one file or --string; \"%s\" is too much",
                             q->rest[q->count - 1]);
     char *text = q->text ? NULL : read_all(q->count ? q->rest[0] : "-", &n);
     if (!q->text && !text) return LG_EXIT_FAILED;
@@ -222,7 +216,7 @@ static int encode(struct request *q, lg_tokenizer *t)
                     : lg_tokenizer_encode(t, text, n, &tokens, &count, &err);
     if (!e) print_tokens(q, t, tokens, count, n);
     free(text);
-    return e ? failed(&err) : LG_EXIT_DONE;
+    return e ? lg_cli_error("tokenizer", err.code, &err) : LG_EXIT_DONE;
 }
 
 /* The numbers in a text, separated by spaces, commas or brackets, behind those there are; NULL after
@@ -275,7 +269,7 @@ static int decode(struct request *q, lg_tokenizer *t)
     if (!tokens) return LG_EXIT_USE;
     int e = lg_tokenizer_decode(t, tokens, count, &text, &n, &err);
     free(tokens);
-    if (e) return failed(&err);
+    if (e) return lg_cli_error("tokenizer", err.code, &err);
     if (q->json) {
         printf("{\"bytes\":%zu,\"text\":", n);
         lg_cli_json_text(stdout, text, n);
@@ -362,7 +356,7 @@ static int cache(struct request *q, lg_tokenizer *t)
     lg_cli_catch_interrupts(1);
     lg_corpus *c = lg_corpus_open(&o, t, &err);
     end_progress(q);
-    if (!c) return failed(&err);
+    if (!c) return lg_cli_error("tokenizer", err.code, &err);
     if (lg_corpus_note(c)) fprintf(stderr, "lengthen tokenizer: %s\n", lg_corpus_note(c));
     long long documents = lg_corpus_documents(c, LG_CORPUS_ALL);
     long long tokens = lg_corpus_tokens(c, LG_CORPUS_ALL), bytes = lg_corpus_bytes(c);
@@ -383,9 +377,9 @@ static int read_options(struct request *q, int argc, char **argv)
 {
     const struct lg_cli_option rows[] = {
         {"vocab", .whole = &q->vocab, .least = 258, .most = 1000000},
-        {"out", .letter = 'o', .text = &q->out},
+        {"save", .letter = 'o', .text = &q->out},
         {"field", .text = &q->field},
-        {"text", .text = &q->text},
+        {"string", .text = &q->text},
         {"pieces", .flag = &q->pieces},
         {"json", .flag = &q->json},
         {0},
@@ -416,7 +410,7 @@ int lg_cmd_tokenizer(int argc, char **argv)
         if (q.count < 1)
             return lg_cli_wrong("tokenizer", "%s with which tokenizer? Name its file", name);
         lg_tokenizer *t = lg_tokenizer_open(q.rest[0], &err);
-        if (!t) return failed(&err);
+        if (!t) return lg_cli_error("tokenizer", err.code, &err);
         q.rest++;
         q.count--;
         code = part[i].run(&q, t);

@@ -18,18 +18,24 @@ const char lg_cmd_train_help[] =
     "Trains the model of a config (YAML) on the examples of its task and keeps the run in a\n"
     "folder: config.yaml with everything resolved, and the newest checkpoints. What each step\n"
     "gave goes into the store (`lengthen runs`). A run that was stopped, at whatever instant,\n"
-    "goes on with --resume and ends with the same bits as one that never was. Ctrl-C once\n"
-    "saves a checkpoint and stops; twice stops at once.\n"
+    "goes on with --resume and ends with the same bits as one that never was. Ctrl-C once (or\n"
+    "SIGTERM, or SIGHUP unless nohup ignores it) saves a checkpoint and stops; twice stops at\n"
+    "once.\n"
     "\n"
     "  --set KEY=VALUE   another value than the config's; as often as needed\n"
     "  --out DIR         the run's folder (runs/NAME of the config, -SEED if that is set)\n"
     "  --resume          go on with the run in the folder\n"
+    "  --allow-exec      resume a run of a task exec:COMMAND though you have not trained it here:\n"
+    "                    only if you trust whoever made it\n"
+    "  --fallback        if its newest checkpoint is damaged, go on from an older one, and "
+    "likewise\n"
+    "                    begin with older weights of train.init_from\n"
     "  --store FILE      the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N       threads (all cores); the result does not depend on it\n"
     "  --json            one object a line: every step, and every cell of evaluations on the\n"
     "                    way (eval.every)\n"
-    "  --help-config     every key of a config, with its range and default\n"
-    "  --markdown        the same as the page docs/CONFIG.md\n"
+    "\n"
+    "`lengthen config` shows every key of a config, with its range and default.\n"
     "\n"
     "Examples:\n"
     "  lengthen train experiments/parity.yaml\n"
@@ -41,6 +47,7 @@ enum { MOST_SETS = 64 };
 struct training {
     const char *config, *folder, *store;
     const char *sets[MOST_SETS];
+    lg_run_access access;
     int set_count, resume, threads, json, terminal;
     double start, shown; /* when the first step was done, when a line was last shown */
     double paused;       /* seconds since the start that were not spent on steps */
@@ -118,7 +125,7 @@ static int watch(void *context, const lg_run_step *s)
 {
     struct training *t = context;
     double every = t->terminal ? 0.2 : 10;
-    if (s->note) fprintf(stderr, "lengthen train: %s\n", s->note);
+    if (s->note) fprintf(stderr, "lengthen train: %s\n", lg_cli_plain(s->note));
     if (t->start == 0) {
         t->start = t->shown = lg_cli_now();
         t->first = s->step;
@@ -180,36 +187,23 @@ static void own_folder(const struct training *t, char *folder, size_t size)
     snprintf(folder, size, "runs/%.*s%s%s", length, name, *seed ? "-" : "", seed);
 }
 
-static int print_page(char *text)
+/* 0, or an exit code. */
+static int read_options(int argc, char **argv, struct training *t)
 {
-    if (!text) {
-        fputs("lengthen train: no memory\n", stderr);
-        return LG_EXIT_FAILED;
-    }
-    fputs(text, stdout);
-    free(text);
-    return LG_EXIT_DONE;
-}
-
-/* 0, or an exit code; *page: a page is asked for, not a run. */
-static int read_options(int argc, char **argv, struct training *t, char *(**page)(void))
-{
-    int help = 0, markdown = 0;
     const struct lg_cli_option rows[] = {
         {"set", .texts = t->sets, .count = &t->set_count, .room = MOST_SETS,
          .take = "write them into the config"},
         {"out", .text = &t->folder},
         {"resume", .flag = &t->resume},
+        {"allow-exec", .flag = &t->access.allow_exec},
+        {"fallback", .flag = &t->access.fallback},
         {"store", .text = &t->store},
         {"threads", .whole = &t->threads, .least = 1, .most = 1024},
         {"json", .flag = &t->json},
-        {"help-config", .flag = &help},
-        {"markdown", .flag = &markdown},
         {0},
     };
     int code = lg_cli_options("train", rows, &argc, &argv);
-    *page = help ? lg_config_help : markdown ? lg_config_page : NULL;
-    if (code || *page) return code;
+    if (code) return code;
     code = lg_cli_argument("train", "config", "Give a YAML file", argc, argv, &t->config);
     if (!code && access(t->config, R_OK) != 0)
         code =
@@ -223,10 +217,8 @@ int lg_cmd_train(int argc, char **argv)
     t.losses.form = LG_CLI_JSON;
     char folder[1024];
     lg_error err = {0};
-    char *(*page)(void);
-    int done, code = read_options(argc, argv, &t, &page);
+    int done, code = read_options(argc, argv, &t);
     if (code) return code;
-    if (page) return print_page(page());
     if (!t.folder) {
         own_folder(&t, folder, sizeof folder);
         t.folder = folder;
@@ -235,12 +227,13 @@ int lg_cmd_train(int argc, char **argv)
                         .sets = t.sets,
                         .set_count = t.set_count,
                         .folder = t.folder,
+                        .access = t.access,
                         .resume = t.resume,
                         .threads = t.threads,
                         .store = lg_cli_store(t.store),
                         .watch = watch,
                         .table = show_cell,
-                        .told = show_loss,
+                        .callback = show_loss,
                         .stop = &lg_cli_interrupted,
                         .context = &t};
     lg_cli_catch_interrupts(1);
@@ -249,8 +242,8 @@ int lg_cmd_train(int argc, char **argv)
     lg_cli_cells_clear(&t.cells);
     lg_cli_losses_clear(&t.losses);
     if (code) {
-        fprintf(stderr, "%slengthen train: %s\n", t.terminal && t.start > 0 ? "\n" : "", err.text);
-        return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+        if (t.terminal && t.start > 0) fputc('\n', stderr);
+        return lg_cli_error("train", code, &err);
     }
     if (!done)
         fprintf(stderr,
@@ -259,5 +252,5 @@ int lg_cmd_train(int argc, char **argv)
                 t.terminal ? "\n" : "");
     else if (!t.json)
         fprintf(stderr, "Trained. To see what it can do: lengthen eval %s\n", t.folder);
-    return done ? LG_EXIT_DONE : LG_EXIT_FAILED;
+    return done ? LG_EXIT_DONE : lg_cli_stopped();
 }

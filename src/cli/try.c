@@ -1,8 +1,5 @@
 /* try.c: `lengthen try`: will a task extrapolate, with which positions, and how sparse are its
- * dependencies? Trains the sensible schemes within a time, tests them at longer lengths, and says
- * what to use. What is trained and tested is in try_data.c, the schemes are in try_schemes.c, and
- * what is printed in try_report.c. */
-#include <errno.h>
+ * dependencies? Options in, lg_try, and its result as a table, a figure and words, as JSON or as CSV. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +8,9 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "cli/try.h"
+#include "cli/show.h"
+#include "cli/table.h"
+#include "lengthen_lab.h"
 
 const char lg_cmd_try_help[] =
     "Usage: lengthen try DATA.jsonl|TASK [OPTIONS]\n"
@@ -26,13 +25,15 @@ const char lg_cmd_try_help[] =
     "shorter half is trained on, but for some lines that are held out for the test; the longer\n"
     "lines are tested. With \"ids\" in the lines, position coupling is tried too.\n"
     "\n"
-    "  --minutes M          time for all (5)\n"
-    "  --set task.KEY=V     a setting of the task; as often as needed\n"
+    "  --minutes M          time for all (5); kept whatever the length: examples too long for it\n"
+    "                       are refused, and a scheme that made fewer than 50 steps (its warm-up)\n"
+    "                       is named, not compared\n"
+    "  --set task.KEY=VALUE a setting of the task; as often as needed\n"
     "  --length N           longest of training (20, or what fits; of a file: its shorter half)\n"
     "  --seed S             other weights and examples (1)\n"
-    "  --out DIR            keep the runs and their store there; the same command goes on with\n"
-    "                       them (a temporary folder)\n"
-    "  --plot FILE          the figure as .svg or .png too\n"
+    "  --out DIR            keep the runs there, with their store unless LENGTHEN_STORE names it;\n"
+    "                       the same command goes on with them (a temporary folder)\n"
+    "  --plot FILE          the figure as .svg, .png or .pdf too\n"
     "  --json               one object a cell, then one with the advice\n"
     "  --csv                one row a cell\n"
     "\n"
@@ -41,322 +42,319 @@ const char lg_cmd_try_help[] =
     "  lengthen try addition --set task.carry=hard --plot addition.svg\n"
     "  lengthen try my-data.jsonl --minutes 10 --out tries/my-data\n";
 
-enum {
-    SAMPLES = 200,      /* of a cell, at most */
-    LEAST_SAMPLES = 20, /* whatever the time */
-    STREAK = 50,        /* steps without an error that end the training */
-    SHORT_CURRICULUM = 100,
-    LONG_CURRICULUM = 1000,
-    MOST_LEARNED = 20, /* lengths that can be learned one by one */
-    ROUNDS = 5,
-    MOST_OVER = 3 /* a column may take so many times its share */
-};
-static const double SHORT_MINUTES = 3; /* under this the curriculum is the short one */
-static const double TRAINING = 0.7;    /* of a scheme's time; the rest is for its tests */
-static const double FOR_ALL = 0.95;    /* of the time; the rest is for the probe */
+enum { WRAP = 80, LONGEST_SET = 290 };
 
-/* ---- Training ------------------------------------------------------------------------------ */
-
-struct training {
-    const struct lg_try *t;
-    struct lg_try_scheme *s;
-    double start, end, all, shown; /* of this scheme, of the whole try; when a line was shown */
-    int terminal, streak, enough;  /* steps without an error, and how many are to be */
+struct request {
+    lg_try_options o;
+    const char **settings;
+    const char *plot;
+    int json, csv;
+    double shown; /* when a line was shown */
 };
 
-static void folder_of(const struct lg_try *t, const struct lg_try_scheme *s, char *path,
-                      size_t size)
-{
-    snprintf(path, size, "%s/%s", t->folder, s->key);
-}
+/* ---- While it runs -------------------------------------------------------------------------- */
 
-static void show(struct training *w, const lg_run_step *step)
+static void show_step(struct request *q, const lg_try_progress *p)
 {
-    if (!w->terminal || lg_cli_now() - w->shown < 0.2) return;
-    w->shown = lg_cli_now();
+    if (lg_cli_now() - q->shown < 0.2) return;
+    q->shown = lg_cli_now();
     fprintf(stderr,
             "\r\033[K[%d/%d] %s: step %lld, length %d of %d, %.1f%% of the tokens right, %.0f s "
             "left of %.0f",
-            (int)(w->s - w->t->scheme) + 1, w->t->schemes, w->s->name, (long long)step->step,
-            step->length, w->t->most, 100 * step->accuracy, fmax(0, w->end - lg_cli_now()),
-            fmax(0, w->all - lg_cli_now()));
+            p->index + 1, p->result->schemes, p->scheme->name, (long long)p->step->step,
+            p->step->length, p->result->most, 100 * p->step->accuracy, p->seconds, p->all_left);
 }
 
-static int watch(void *context, const lg_run_step *step)
+/* Where nobody looks, a line when a turn begins and when it ends. */
+static void show_turn(const lg_try_progress *p)
 {
-    struct training *w = context;
-    int right =
-        step->accuracy >= 1 && (strcmp(w->s->ids, "predicted") != 0 || step->id_accuracy >= 1);
-    w->streak = right && step->length == w->t->most ? w->streak + 1 : 0;
-    w->s->steps = step->step;
-    w->s->settled = w->streak >= w->enough;
-    show(w, step);
-    return !lg_cli_interrupted && !w->s->settled && lg_cli_now() < w->end;
-}
-
-/* Trains for some seconds more. What cannot go together is left out, with the reason. */
-static int train(struct lg_try *t, struct lg_try_scheme *s, double seconds, double all, int enough)
-{
-    const char *sets[LG_TRY_SETS + 64];
-    char folder[LG_TRY_PATH + 32], named[LG_TRY_PATH + 16], vocab[LG_TRY_PATH + 32];
-    char(*settings)[300] = calloc((size_t)t->setting_count + 1, sizeof *settings);
-    struct training w = {.t = t, .s = s, .start = lg_cli_now(), .all = all, .enough = enough};
-    int n = 0, done;
-    lg_error err = {0};
-    if (!settings) return LG_EXIT_FAILED;
-    w.end = w.start + seconds;
-    w.terminal = isatty(STDERR_FILENO);
-    folder_of(t, s, folder, sizeof folder);
-    snprintf(named, sizeof named, "task.name=%s", t->task);
-    snprintf(vocab, sizeof vocab, "task.vocab=%s/vocab.txt", t->folder);
-    sets[n++] = named;
-    if (t->own) sets[n++] = vocab;
-    for (int i = 0; i < t->setting_count && !t->own && n < 64; i++) {
-        snprintf(settings[i], sizeof settings[i], "task.%s", t->settings[i]);
-        sets[n++] = settings[i];
+    const lg_try_scheme *s = p->scheme;
+    if (p->event != LG_TRY_TRAINS && p->event != LG_TRY_TESTED) return;
+    fprintf(stderr, "[%d/%d] %s: ", p->index + 1, p->result->schemes, s->name);
+    if (p->event == LG_TRY_TRAINS) {
+        fprintf(stderr, "training for at most %.0f s\n", p->seconds);
+        return;
     }
-    for (int i = 0; i < s->set_count; i++) sets[n++] = s->sets[i];
-    lg_run_options o = {.sets = sets,
-                        .set_count = n,
-                        .folder = folder,
-                        .store = t->store,
-                        .resume = LG_RUN_EITHER,
-                        .watch = watch,
-                        .context = &w};
-    if (!w.terminal)
-        fprintf(stderr, "[%d/%d] %s: training for at most %.0f s\n", (int)(s - t->scheme) + 1,
-                t->schemes, s->name, seconds);
-    int code = lg_run_train(&o, &done, &err);
-    s->seconds += lg_cli_now() - w.start;
-    free(settings);
-    if (w.terminal) fputs("\r\033[K", stderr);
-    if (!code) return 0;
-    if (code == LG_ERROR_ARGUMENT) {
-        snprintf(s->refused, sizeof s->refused, "%s", err.text);
-        return 0;
+    fprintf(stderr, "%lld steps in %.0f s", (long long)s->steps, s->seconds);
+    if (s->tested) fprintf(stderr, ", %.1f%% exact at the training length", 100 * s->cell[0].share);
+    fputs(s->verdict == LG_TRY_FEW ? ", too few to be tested\n" : "\n", stderr);
+}
+
+static void watch(void *context, const lg_try_progress *p)
+{
+    int terminal = isatty(STDERR_FILENO);
+    if (p->event == LG_TRY_PLANNED)
+        lg_cli_catch_interrupts(1); /* before, there is nothing to save or to remove */
+    else if (!terminal)
+        show_turn(p);
+    else if (p->event == LG_TRY_STEP)
+        show_step(context, p);
+    else if (p->event == LG_TRY_TRAINED)
+        fputs("\r\033[K", stderr);
+}
+
+/* ---- Table and figure ----------------------------------------------------------------------- */
+
+static const char *verdict(const lg_try_scheme *s)
+{
+    static const char *const names[] = {
+        [LG_TRY_LEFT_OUT] = "left out", [LG_TRY_FEW] = "too few steps",
+        [LG_TRY_NO_TIME] = "no time",   [LG_TRY_LEARNED] = "yes",
+        [LG_TRY_BY_HEART] = "by heart", [LG_TRY_NOT_LEARNED] = "no"};
+    return names[s->verdict];
+}
+
+/* The cells of one with too few steps say nothing. */
+static int cells_of(const lg_try_scheme *s) { return s->verdict == LG_TRY_FEW ? 0 : s->tested; }
+
+static void add_heading(const lg_try_result *r, struct lg_cli_table *table)
+{
+    lg_cli_table_add(table, "scheme");
+    lg_cli_table_add(table, "learned?");
+    for (int c = 0; c < r->columns; c++) {
+        const lg_try_column *x = &r->column[c];
+        char high[16] = "", times[32] = "";
+        if (x->low < x->high) snprintf(high, sizeof high, "-%d", x->high);
+        if (c) snprintf(times, sizeof times, " (%.2gx)", x->times);
+        lg_cli_table_add(table, "%d%s%s", x->low, high, times);
     }
-    fprintf(stderr, "lengthen try: %s: %s\n", s->name, err.text);
-    return LG_EXIT_FAILED;
 }
 
-/* ---- Tests --------------------------------------------------------------------------------- */
-
-static void pool(void *context, const lg_run_cell *cell)
+/* What the words of the table mean, where they are in it. */
+static void print_notes(const lg_try_result *r)
 {
-    struct lg_try_cell *c = context;
-    c->tokens += cell->tokens * cell->score.samples;
-    c->samples += cell->score.samples;
-    c->exact += cell->score.exact;
-    c->seconds += cell->seconds;
-    c->step = cell->step;
+    int verdicts = 0, late = 0;
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        verdicts |= 1 << s->verdict;
+        late |= s->late && s->verdict != LG_TRY_FEW;
+        if (strcmp(s->ids, "plain") != 0 && s->tested)
+            printf("  %s: IDs %s\n", s->name,
+                   strcmp(s->ids, "given") == 0 ? "given by the task's rule"
+                                                : "predicted by the model itself");
+        if (s->refused[0]) printf("  %s was left out: %s\n", s->name, s->refused);
+    }
+    if (verdicts & 1 << LG_TRY_FEW)
+        printf("  too few steps: fewer than the %d of the warm-up, so that nothing can be said of "
+               "it\n",
+               LG_TRY_STEPS);
+    if (late) puts("  no time: too few answers came in its share of the time");
+    if (verdicts & 1 << LG_TRY_BY_HEART)
+        puts("  by heart: right on the lines it was trained on, but not on those held out");
+    if (verdicts & 1 << LG_TRY_NOT_LEARNED)
+        puts(
+            "  no: not learned in the time (under 99% at the training length), so that its longer\n"
+            "  cells say nothing of its positions");
 }
 
-/* How many of the lines of each length, so that all are about `samples` together. */
-static int share_of(const struct lg_try_column *c, int i, int samples, int own)
+static void print_table(const lg_try_result *r)
 {
-    if (!own) return samples;
-    if (c->total <= samples) return c->lines[i];
-    return (int)(((int64_t)c->lines[i] * samples + c->total - 1) / c->total);
-}
-
-/* One column: lengths with the same number of samples go together. */
-static int test_column(const struct lg_try *t, const struct lg_try_scheme *s, int column,
-                       int samples, struct lg_try_cell *cell)
-{
-    const struct lg_try_column *c = &t->column[column];
-    char folder[LG_TRY_PATH + 32], done[LG_TRY_LENGTHS] = {0};
-    int lengths[LG_TRY_LENGTHS];
-    lg_eval_options o = {.folder = folder, .store = t->store, .generated_only = 1, .table = pool};
-    lg_error err = {0};
-    *cell = (struct lg_try_cell){0};
-    folder_of(t, s, folder, sizeof folder);
-    o.lengths = lengths;
-    o.task = t->own ? t->test : NULL;
-    o.predicted = strcmp(s->ids, "predicted") == 0;
-    o.context = cell;
-    for (int i = 0; i < c->count; i++) {
-        if (done[i]) continue;
-        o.samples = share_of(c, i, samples, t->own);
-        o.length_count = 0;
-        for (int j = i; j < c->count; j++)
-            if (!done[j] && share_of(c, j, samples, t->own) == o.samples) {
-                done[j] = 1;
-                lengths[o.length_count++] = c->length[j];
-            }
-        if (lg_run_eval(&o, NULL, &err)) {
-            fprintf(stderr, "lengthen try: %s: %s\n", s->name, err.text);
-            return LG_EXIT_FAILED;
+    struct lg_cli_table table = {.columns = 2 + r->columns, .left = 3};
+    add_heading(r, &table);
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        lg_cli_table_add(&table, "%s", s->name);
+        lg_cli_table_add(&table, "%s", verdict(s));
+        for (int c = 0; c < r->columns; c++) {
+            const lg_try_cell *x = &s->cell[c];
+            if (c < cells_of(s))
+                lg_cli_table_add(&table, "%.3g %.0f-%.0f", 100 * x->share, 100 * x->low,
+                                 100 * x->high);
+            else
+                lg_cli_table_add(&table, s->late && c >= s->tested ? "no time" : "-");
         }
     }
-    cell->tokens /= cell->samples;
-    lg_try_interval(cell);
-    return 0;
+    printf("\nExact answers in %% and the 95%% interval, by %s%s:\n\n", r->own ? "" : "length in ",
+           r->unit);
+    lg_cli_table_print(&table, 2, 1, lg_cli_look_stdout().width);
+    lg_cli_table_clear(&table);
+    print_notes(r);
 }
 
-/* As many samples as fit into the time, judged by the column before; 0: not even a few do. */
-static int fitting(const struct lg_try *t, const struct lg_try_scheme *s, int column,
-                   double seconds)
-{
-    const struct lg_try_cell *before = &s->cell[column - 1];
-    double ratio = t->column[column].mean / t->column[column - 1].mean;
-    double each = before->seconds / before->samples * (s->full ? ratio * ratio : ratio);
-    int samples = SAMPLES;
-    while (samples / 2 >= LEAST_SAMPLES && samples * each > seconds) samples /= 2;
-    return samples * each > MOST_OVER * fmax(seconds, 1) ? 0 : samples;
-}
+struct drawing {
+    double x[LG_TRY_SCHEMES][LG_TRY_COLUMNS], y[LG_TRY_SCHEMES][LG_TRY_COLUMNS];
+    double low[LG_TRY_SCHEMES][LG_TRY_COLUMNS], high[LG_TRY_SCHEMES][LG_TRY_COLUMNS];
+    char name[LG_TRY_SCHEMES][64];
+    lg_curve curve[LG_TRY_SCHEMES];
+};
 
-/* Every column; one that does not answer half of the short examples is not asked longer ones. */
-static int test(const struct lg_try *t, struct lg_try_scheme *s, double seconds)
+static void gather(const lg_try_result *r, struct drawing *d, lg_figure *f)
 {
-    double end = lg_cli_now() + seconds;
-    s->tested = 0;
-    for (int c = 0; c < t->columns && !lg_cli_interrupted; c++) {
-        int samples = c ? fitting(t, s, c, (end - lg_cli_now()) / (t->columns - c)) : SAMPLES;
-        int code = samples ? test_column(t, s, c, samples, &s->cell[c]) : 0;
-        if (code) return code;
-        if (!samples) break;
-        s->steps = s->cell[c].step;
-        s->tested++;
-        if (c == 0 && 2 * s->cell[0].exact < s->cell[0].samples) break;
-    }
-    if (!isatty(STDERR_FILENO) && s->tested)
-        fprintf(stderr, "[%d/%d] %s: %lld steps in %.0f s, %.1f%% exact at the training length\n",
-                (int)(s - t->scheme) + 1, t->schemes, s->name, (long long)s->steps, s->seconds,
-                100.0 * s->cell[0].exact / s->cell[0].samples);
-    return 0;
-}
-
-/* A run of an earlier try, with a checkpoint. */
-static int is_there(const struct lg_try *t, const struct lg_try_scheme *s)
-{
-    char path[LG_TRY_PATH + 64];
-    folder_of(t, s, path, sizeof path - 16);
-    strcat(path, "/checkpoint");
-    return t->out && access(path, F_OK) == 0;
-}
-
-/* Whether more training could still help. */
-static int is_open(const struct lg_try_scheme *s) { return !s->refused[0] && !lg_try_learned(s); }
-
-/* Each scheme gets its share of what is left; what one does not need goes to the next ones, and in
- * the end to those that have not learned; one that made no more errors, but fails in the test, has
- * then to go on without any for longer. */
-static int run_schemes(struct lg_try *t, double end)
-{
-    double budget = 60 * t->minutes, left = end - lg_cli_now();
-    for (int round = 0; round < ROUNDS && left > 0.1 * budget && !lg_cli_interrupted; round++) {
-        int open = 0, code;
-        for (int i = 0; i < t->schemes; i++) open += is_open(&t->scheme[i]);
-        for (int i = 0; i < t->schemes && !lg_cli_interrupted; i++) {
-            struct lg_try_scheme *s = &t->scheme[i];
-            if (!is_open(s)) continue;
-            double share = fmax(0, end - lg_cli_now()) / open--;
-            if (round == 0 && is_there(t, s) && (code = test(t, s, share))) return code;
-            if (!is_open(s)) continue;
-            if ((code = train(t, s, TRAINING * share, end, STREAK << round))) return code;
-            if (s->refused[0] || lg_cli_interrupted) continue;
-            if ((code = test(t, s, fmax(0, end - lg_cli_now()) / (open + 1)))) return code;
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        int k = f->count;
+        if (cells_of(s) < 2) continue; /* not asked for longer ones */
+        for (int c = 0; c < s->tested; c++) {
+            d->x[k][c] = c ? round(r->column[c].mean) : r->most;
+            d->y[k][c] = s->cell[c].share;
+            d->low[k][c] = s->cell[c].low;
+            d->high[k][c] = s->cell[c].high;
         }
-        left = end - lg_cli_now();
+        snprintf(d->name[k], sizeof d->name[k], "%s%s", s->name,
+                 s->verdict == LG_TRY_LEARNED ? "" : " (not learned)");
+        d->curve[k] = (lg_curve){d->name[k], s->tested, d->x[k], d->y[k], d->low[k], d->high[k]};
+        f->count++;
     }
-    return 0;
+    f->curves = d->curve;
 }
 
-/* ---- Sparsity ------------------------------------------------------------------------------- */
-
-/* The lengths of a half: the exact one of a task; of a file, the lower and the upper part of those
- * that were held out. */
-static int probe_lengths(const struct lg_try *t, int half, int length[2])
+static int draw(const struct request *q, const lg_try_result *r)
 {
-    const struct lg_try_column *c = &t->column[0];
-    int middle = t->most / 2 > t->least ? t->most / 2 : t->least, found = 0;
-    length[0] = length[1] = half ? middle : t->most;
-    if (!t->own) return !half || middle < t->most;
-    length[0] = half ? t->least : middle + 1;
-    for (int i = 0; i < c->count; i++)
-        found |= c->length[i] >= length[0] && c->length[i] <= length[1];
-    return found;
+    struct drawing d;
+    char title[200], label[80];
+    snprintf(title, sizeof title, "%.150s, trained up to %d", r->task, r->most);
+    snprintf(label, sizeof label, "%s%s%s", r->own ? "" : "length (", r->unit, r->own ? "" : ")");
+    lg_figure f = {.title = title,
+                   .x_label = label,
+                   .y_label = "exact answers, %",
+                   .trained_low = r->least,
+                   .trained_high = r->most};
+    gather(r, &d, &f);
+    if (!f.count) return LG_EXIT_DONE;
+    if (!q->json && !q->csv) lg_cli_figure(&f);
+    return q->plot ? lg_cli_figure_write("try", &f, q->plot) : LG_EXIT_DONE;
 }
 
-static int probe(struct lg_try *t, const struct lg_try_scheme *s)
+/* ---- Forms ----------------------------------------------------------------------------------- */
+
+static void print_cell(const struct request *q, const lg_try_result *r, const lg_try_scheme *s,
+                       int c)
 {
-    char folder[LG_TRY_PATH + 32];
-    lg_probe_options o = lg_probe_options_default();
-    lg_error err = {0};
-    int64_t predictions = (int64_t)4e5 / ((int64_t)t->tokens * t->tokens + 1);
-    folder_of(t, s, folder, sizeof folder);
-    o.folder = folder;
-    o.task = t->own ? t->test : NULL;
-    o.keep_last = 1;
-    o.keep_first = 0;
-    o.predictions = predictions > 100 ? 100 : predictions < 10 ? 10 : (int)predictions;
-    for (int half = 1; half >= 0 && !lg_cli_interrupted; half--) {
-        if (!probe_lengths(t, half, o.length)) continue;
-        if (lg_probe(&o, &t->probe[t->probed], &err)) {
-            fprintf(stderr, "lengthen try: %s\n", err.text);
-            return LG_EXIT_FAILED;
+    const lg_try_cell *x = &s->cell[c];
+    const lg_try_column *l = &r->column[c];
+    printf(q->csv ? "%s,%s,%d,%d,%.1f,%d,%.6f,%.6f,%.6f,%s,%lld,%.1f,%s\n"
+                  : "{\"scheme\":\"%s\",\"source\":\"%s\",\"length_min\":%d,\"length\":%d,"
+                    "\"tokens\":%.1f,\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,"
+                    "\"high\":%.6f,\"learned\":%s,\"steps\":%lld,\"seconds\":%.1f,"
+                    "\"verdict\":\"%s\"}\n",
+           s->name, s->ids, l->low, l->high, x->tokens, x->samples, x->share, x->low, x->high,
+           s->verdict == LG_TRY_LEARNED ? "true" : "false", (long long)s->steps, s->seconds,
+           verdict(s));
+}
+
+/* One that has no cell: a row without scores. */
+static void print_untested(const struct request *q, const lg_try_scheme *s)
+{
+    printf(q->csv ? "%s,%s,,,,0,,,,false,%lld,%.1f,%s\n"
+                  : "{\"scheme\":\"%s\",\"source\":\"%s\",\"samples\":0,\"learned\":false,"
+                    "\"steps\":%lld,\"seconds\":%.1f,\"verdict\":\"%s\"}\n",
+           s->name, s->ids, (long long)s->steps, s->seconds, verdict(s));
+}
+
+static void print_cells(const struct request *q, const lg_try_result *r)
+{
+    if (q->csv)
+        puts("scheme,source,length_min,length,tokens,samples,exact,low,high,learned,steps,seconds,"
+             "verdict");
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        for (int c = 0; c < cells_of(s); c++) print_cell(q, r, s, c);
+        if (!cells_of(s) && !s->refused[0]) print_untested(q, s);
+        if (!q->json || !s->refused[0]) continue;
+        printf("{\"scheme\":\"%s\",\"left_out\":", s->name);
+        lg_cli_json(stdout, s->refused);
+        puts("}");
+    }
+}
+
+static void print_probe(const char *name, const lg_probe_result *r)
+{
+    printf(",\"%s\":{\"predictions\":%d,\"dependent\":%d,\"tokens_median\":%d,\"k_median\":%d,"
+           "\"k_90\":%d,\"matter_median\":%d,\"matter_90\":%d,\"necessary\":%.6f,\"loss\":%.6f}",
+           name, r->predictions, r->dependent, r->tokens_median, r->k_median, r->k_90,
+           r->matter_median, r->matter_90, r->necessary, r->loss);
+}
+
+static void print_last(const lg_try_result *r)
+{
+    fputs("{\"advice\":", stdout);
+    lg_cli_json(stdout, r->advice);
+    lg_cli_json_word("best", r->best < 0 ? NULL : r->scheme[r->best].name);
+    printf(",\"trained\":[%d,%d],\"interrupted\":%s,", r->least, r->most,
+           r->interrupted ? "true" : "false");
+    if (r->own)
+        printf("\"lines\":{\"trained\":%d,\"held_out\":%d,\"longer\":%d},", r->trained, r->held,
+               r->longer);
+    fputs("\"sparsity\":{\"text\":", stdout);
+    lg_cli_json(stdout, r->sparsity);
+    if (r->probed == 2) print_probe("half", &r->probe[0]);
+    if (r->probed) print_probe("whole", &r->probe[r->probed - 1]);
+    printf(",\"conclusive\":%s},\"config\":", r->conclusive ? "true" : "false");
+    lg_cli_json(stdout, r->config);
+    puts("}");
+}
+
+static void print_split(const lg_try_result *r)
+{
+    const lg_try_column *last = &r->column[r->columns - 1];
+    if (r->own)
+        printf("%s: trained on %d lines of length %d to %d; tested on %d held-out lines of these "
+               "lengths\nand on %d lines of length %d to %d.\n",
+               r->task, r->trained, r->least, r->most, r->held, r->longer, r->most + 1, last->high);
+    else
+        printf("%s: trained on %d to %d %s (up to %d tokens), tested up to %d (%d tokens).\n",
+               r->task, r->least, r->most, r->unit, r->tokens, last->low, r->tokens_tested);
+}
+
+/* Folds text between words. */
+static void print_folded(const char *text)
+{
+    putchar('\n');
+    for (int column = 0; *text;) {
+        int n = (int)strcspn(text, " ");
+        if (column && column + 1 + n > WRAP) {
+            putchar('\n');
+            column = 0;
         }
-        t->probed++;
+        column += printf("%s%.*s", column ? " " : "", n, text);
+        text += n;
+        text += strspn(text, " ");
     }
-    return 0;
+    putchar('\n');
 }
 
-/* ---- The folder ----------------------------------------------------------------------------- */
-
-/* The folder of the runs, and the names of what lies in it. */
-static int open_folder(struct lg_try *t)
+static int print(const struct request *q, const lg_try_result *r)
 {
-    const char *base = getenv("TMPDIR");
-    char made[LG_TRY_PATH], *whole;
-    int code;
-    snprintf(made, sizeof made, "%s/lengthen-try-XXXXXX", base && *base ? base : "/tmp");
-    if (t->out && (code = lg_cli_make_folder("try", t->out))) return code;
-    if (!t->out && !mkdtemp(made))
-        return lg_cli_wrong("try",
-                            "no temporary folder could be made as %s: %s; set TMPDIR, or "
-                            "--out",
-                            made, strerror(errno));
-    whole = realpath(t->out ? t->out : made, NULL);
-    snprintf(t->folder, sizeof t->folder, "%s", whole ? whole : t->out ? t->out : made);
-    free(whole);
-    snprintf(t->store, sizeof t->store, "%.*s/lengthen.db", LG_TRY_PATH - 16, t->folder);
-    if (!t->own) return lg_try_write(t);
-    if (strlen(t->folder) + sizeof "jsonl:/test.jsonl" > sizeof((lg_run_cell *)0)->setting)
-        return lg_cli_wrong("try",
-                            "the folder's name %s is too long; set --out (or TMPDIR) to a "
-                            "shorter one",
-                            t->folder);
-    snprintf(t->task, sizeof t->task, "jsonl:%.*s/train.jsonl", 200, t->folder);
-    snprintf(t->test, sizeof t->test, "jsonl:%.*s/test.jsonl", 200, t->folder);
-    return lg_try_write(t);
+    if (q->json || q->csv) {
+        print_cells(q, r);
+    } else {
+        print_split(r);
+        print_table(r);
+    }
+    int code = draw(q, r);
+    if (q->json) print_last(r);
+    if (q->json || q->csv) return code;
+    print_folded(r->sparsity);
+    print_folded(r->advice);
+    if (r->config) printf("\nAs a config for lengthen train:\n\n%s", r->config);
+    if (q->o.folder)
+        printf("\nThe runs are in %s (lengthen runs --store %s).\n", r->folder, r->store);
+    return code;
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
 static int read_setting(void *to, const char *text)
 {
-    struct lg_try *t = to;
-    if (strncmp(text, "task.", 5) != 0 || !strchr(text, '='))
-        return lg_cli_wrong("try",
-                            "--set %s: here only the task's settings can be set, as in --set "
-                            "task.KEY=VALUE; for anything else write a config (lengthen train)",
-                            text);
-    if (strlen(text) > 290) return lg_cli_wrong("try", "--set %.40s..: it is too long", text);
-    t->settings[t->setting_count++] = text + 5;
-    return 0;
+    struct request *q = to;
+    if (strlen(text) > LONGEST_SET)
+        return lg_cli_wrong("try", "--set %.40s..: it is too long", text);
+    return lg_cli_task_setting("try", text, &q->settings[q->o.setting_count++]);
 }
 
-static int read_options(int argc, char **argv, struct lg_try *t)
+static int read_options(int argc, char **argv, struct request *q)
 {
+    lg_try_options *o = &q->o;
+    lg_error err = {0};
     const struct lg_cli_option rows[] = {
-        {"minutes", .real = &t->minutes, .least = 0.01, .most = 100000, .take = "0.01 or more"},
-        {"set", .read = read_setting, .to = t},
-        {"length", .whole = &t->length, .least = 1, .most = 1 << 20},
-        {"seed", .large = &t->seed},
-        {"out", .text = &t->out},
-        {"plot", .text = &t->plot},
-        {"json", .flag = &t->json},
-        {"csv", .flag = &t->csv},
+        {"minutes", .real = &o->minutes, .least = 0.01, .most = 100000, .take = "0.01 or more"},
+        {"set", .read = read_setting, .to = q},
+        {"length", .whole = &o->length, .least = 1, .most = 1 << 20},
+        {"seed", .large = &o->seed},
+        {"out", .text = &o->folder},
+        {"plot", .text = &q->plot},
+        {"json", .flag = &q->json},
+        {"csv", .flag = &q->csv},
         {0},
     };
     int code = lg_cli_options("try", rows, &argc, &argv);
@@ -364,52 +362,38 @@ static int read_options(int argc, char **argv, struct lg_try *t)
         code = lg_cli_argument("try", "task",
                                "Give a name of `lengthen tasks`, or a file with examples of your "
                                "own (`lengthen tasks jsonl`)",
-                               argc, argv, &t->what);
+                               argc, argv, &o->task);
     if (code) return code;
-    if (t->json && t->csv) return lg_cli_wrong("try", "take --json or --csv, not both");
-    if (t->setting_count > 60) return lg_cli_wrong("try", "too many --set");
-    if (t->out && strlen(t->out) > LG_TRY_PATH / 2)
-        return lg_cli_wrong("try", "--out is too long; take a shorter name");
+    if (q->json && q->csv) return lg_cli_wrong("try", "take --json or --csv, not both");
+    if (q->plot && lg_figure_check(q->plot, &err)) return lg_cli_wrong("try", "%s", err.text);
     return 0;
-}
-
-static int run(struct lg_try *t, double start)
-{
-    const struct lg_try_scheme *best;
-    lg_cli_catch_interrupts(1);
-    lg_try_schemes(t);
-    int code = run_schemes(t, start + FOR_ALL * 60 * t->minutes);
-    best = lg_try_best(t);
-    if (!code && best && !lg_cli_interrupted) code = probe(t, best);
-    t->interrupted = lg_cli_interrupted;
-    lg_cli_catch_interrupts(0);
-    if (!code) code = lg_try_report(t);
-    return !code && t->interrupted ? LG_EXIT_FAILED : code;
 }
 
 int lg_cmd_try(int argc, char **argv)
 {
-    struct lg_try *t = calloc(1, sizeof *t);
-    double start = lg_cli_now();
+    struct request q = {.o = lg_try_options_default()};
+    lg_try_result r = {0};
     lg_error err = {0};
-    if (!t || !(t->settings = calloc((size_t)argc + 1, sizeof *t->settings))) {
+    if (!(q.settings = calloc((size_t)argc + 1, sizeof *q.settings))) {
         fputs("lengthen try: no memory\n", stderr);
-        free(t);
         return LG_EXIT_FAILED;
     }
-    t->minutes = 5;
-    t->seed = 1;
-    int code = read_options(argc, argv, t);
-    if (!code && t->plot && lg_figure_check(t->plot, &err))
-        code = lg_cli_wrong("try", "%s", err.text);
-    if (!code) code = lg_try_plan(t);
-    t->curriculum = t->minutes < SHORT_MINUTES          ? SHORT_CURRICULUM
-                    : t->most - t->least > MOST_LEARNED ? LONG_CURRICULUM
-                                                        : 0;
-    if (!code) code = open_folder(t);
-    if (!code) code = run(t, start);
-    if (!t->out && t->folder[0]) lg_cli_remove_folder(t->folder);
-    lg_try_clear(t);
-    free(t);
+    int code = read_options(argc, argv, &q);
+    if (!code) {
+        q.o.settings = q.settings;
+        q.o.watch = watch;
+        q.o.context = &q;
+        q.o.stop = &lg_cli_interrupted;
+        if (q.o.folder && getenv("LENGTHEN_STORE") && *getenv("LENGTHEN_STORE"))
+            q.o.store = getenv("LENGTHEN_STORE");
+        int e = lg_try(&q.o, &r, &err);
+        code = e == LG_ERROR_ARGUMENT ? lg_cli_wrong("try", "%s", err.text)
+               : e                    ? lg_cli_error("try", e, &err)
+                                      : print(&q, &r);
+        lg_cli_catch_interrupts(0);
+        if (!code && r.interrupted) code = lg_cli_stopped();
+    }
+    lg_try_result_clear(&r);
+    free(q.settings);
     return code;
 }

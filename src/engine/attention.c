@@ -71,12 +71,12 @@ static const float *key_block(const struct full *f, int b)
 static size_t full_carve(const struct lg_model *m, struct full *f, float *base, int n, int backward)
 {
     size_t at = 0, D = (size_t)m->D, blocks = backward ? (size_t)((n + KB - 1) / KB) : 0;
-    f->lds = m->config.scores == LG_SCORES_ENTMAX15 ? up16((size_t)n + KB) : KB;
+    f->lds = m->config.attention == LG_ATTENTION_ENTMAX15 ? up16((size_t)n + KB) : KB;
 #define CARVE(field, count) (f->field = base ? base + at : NULL, at += up16(count))
     CARVE(q, QB * D);
     CARVE(s, QB * f->lds);
     CARVE(ds, backward ? QB * f->lds : 0);
-    CARVE(raw, m->config.scores == LG_SCORES_SSMAX ? QB * f->lds : 0);
+    CARVE(raw, m->config.attention == LG_ATTENTION_SSMAX ? QB * f->lds : 0);
     CARVE(max, QB);
     CARVE(sum, QB);
     CARVE(alpha, QB);
@@ -220,7 +220,7 @@ static void full_forward(const struct lg_model *m, const struct lg__layer *l, fl
             int nq = least(QB, q->n - first);
             float *o = out + (size_t)first * (size_t)m->config.width + h * m->D;
             load_queries(m, &f, q, first, nq, h);
-            if (m->config.scores == LG_SCORES_ENTMAX15)
+            if (m->config.attention == LG_ATTENTION_ENTMAX15)
                 full_entmax(m, l, &f, o, keys, q, first, nq, h);
             else
                 full_softmax(m, l, &f, o, lse, keys, q, first, nq, h);
@@ -314,7 +314,7 @@ static void full_block_backward(const struct lg_model *m, const struct lg__layer
 {
     size_t C = (size_t)m->config.width, ld = 2 * C;
     int H = m->config.heads, last = q->at[first + nq - 1];
-    int entmax = m->config.scores == LG_SCORES_ENTMAX15;
+    int entmax = m->config.attention == LG_ATTENTION_ENTMAX15;
     load_queries(m, f, q, first, nq, h);
     if (entmax) {
         entmax_backward(m, l, f, grad, dout, keys, q, first, nq, h);
@@ -388,7 +388,7 @@ static size_t window_carve(const struct lg_model *m, struct window *w, float *ba
     CARVE(s, float, H *(n + 1));
     CARVE(ds, float, H *(n + 1));
     CARVE(sink, float, H);
-    CARVE(raw, float, m->config.scores == LG_SCORES_SSMAX ? H * n : 0);
+    CARVE(raw, float, m->config.attention == LG_ATTENTION_SSMAX ? H * n : 0);
     CARVE(bias, float, n);
     CARVE(scratch, float, 2 * (size_t)m->D);
 #undef CARVE
@@ -442,7 +442,7 @@ static void window_weights_backward(const struct lg_model *m, const struct lg__l
         add_column(w->s, w->sink, H, n);
         add_column(w->ds, NULL, H, n);
     }
-    if (m->config.scores == LG_SCORES_ENTMAX15)
+    if (m->config.attention == LG_ATTENTION_ENTMAX15)
         m->k->entmax15_rows_backward(w->ds, w->s, H, n + more);
     else
         m->k->softmax_rows_backward(w->ds, w->s, H, n + more);
@@ -463,7 +463,7 @@ static int window_weights(const struct lg_model *m, const struct lg__layer *l, s
     for (int j = 0; keys->shared && j < n; j++)
         if (w->key[j] >= keys->shared) w->key[j] += keys->gap;
     m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv, 2 * (size_t)c->width,
-                        w->key, w->turn, m->turn_cos, m->turn_sin, n, H, m->D, m->R,
+                        w->key, w->turn, m->rotary_cos, m->rotary_sin, n, H, m->D, m->R,
                         (float)(1.0 / sqrt((double)m->D)), w->scratch);
     for (int h = 0; m->encoding->bias && h < H; h++) {
         m->encoding->bias(w->bias, lg__at(m, l->position), c, h, &pairs);
@@ -475,7 +475,7 @@ static int window_weights(const struct lg_model *m, const struct lg__layer *l, s
     }
     int more = l->sink != LG__NO_TENSOR;
     if (more) add_column(w->s, lg__at(m, l->sink), H, n);
-    if (c->scores == LG_SCORES_ENTMAX15)
+    if (c->attention == LG_ATTENTION_ENTMAX15)
         m->k->entmax15_rows(w->s, H, n + more);
     else
         m->k->softmax_rows(w->s, H, n + more);
@@ -527,7 +527,7 @@ static void window_backward(const struct lg_model *m, const struct lg__layer *l,
                                            &pairs);
         }
         m->k->window_scores_backward(dq + row, dkv, w.ds, q->q + row, keys->kv, 2 * C, w.key,
-                                     w.turn, m->turn_cos, m->turn_sin, n, H, m->D, m->R,
+                                     w.turn, m->rotary_cos, m->rotary_sin, n, H, m->D, m->R,
                                      (float)(1.0 / sqrt((double)m->D)), w.scratch);
     }
 }

@@ -37,10 +37,12 @@ struct lg_decoder {
     struct part *parts;   /* [most] */
     int32_t *tokens;      /* of a step, [most] */
     int32_t *ids[LG_LEVELS];
-    struct lg__turns turns;
+    struct lg__rotary_table turns;
     struct lg__block arena, places, logits, scratch;
     struct lg__block final, query; /* [most, C] final states; [C] a pointer's query */
     struct lg__block id_logits[LG_LEVELS];
+    lg__decoder_stop *stop; /* or NULL */
+    void *context;
 };
 
 /* The IDs of a sequence, level by level. */
@@ -138,7 +140,7 @@ void lg_decoder_free(lg_decoder *d)
         lg__block_free(&d->id_logits[l]);
         free(d->ids[l]);
     }
-    lg__turns_free(&d->turns);
+    lg__rotary_table_free(&d->turns);
     lg__block_free(&d->arena);
     lg__block_free(&d->places);
     lg__block_free(&d->logits);
@@ -167,7 +169,7 @@ static size_t carve(const struct lg_decoder *d, struct lg__acts *a, float **cos,
 {
     const struct lg_model *m = d->m;
     size_t at = 0, N = (size_t)rows, C = (size_t)m->config.width;
-    size_t turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
+    size_t turned = lg__rotated(m) ? (size_t)m->R / 2 : 0;
     size_t widest = (size_t)m->head.out;
     for (int l = 0; l < m->config.levels; l++)
         if ((size_t)m->id_head[l].out > widest) widest = (size_t)m->id_head[l].out;
@@ -239,7 +241,7 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
                                "activations", err)) ||
         (code = lg__block_grow(&d->places, (size_t)rows * sizeof(int), 0, "places", err)) ||
         (code = room(&d->scratch, scratch * f, err)) ||
-        (code = lg__turns_reserve(m, &d->turns, ids, rows, err)))
+        (code = lg__rotary_table_reserve(m, &d->turns, ids, rows, err)))
         return code;
     return 0;
 }
@@ -356,7 +358,7 @@ static int advance(struct lg_decoder *d, int parts, int rows, const int32_t *tok
     carve(d, &a, &cos, &sin, &out, d->arena.data, rows, parts);
     append_ids(d, parts, ids);
     lg__embed(m, a.x, tokens, ids, 0, rows);
-    if (a.cos) lg__turns_rows(m, &d->turns, cos, sin, ids, 0, rows);
+    if (a.cos) lg__rotary_table_rows(m, &d->turns, cos, sin, ids, 0, rows);
     for (int l = 0; l < m->config.layers; l++) {
         int last = l == m->config.layers - 1;
         lg__layer_keys(m, &m->layers[l], &a);
@@ -396,6 +398,7 @@ int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err)
     for (int s = 0; s < prompts->sequences; s++)
         for (int r = prompts->offsets[s]; r < prompts->offsets[s + 1]; r += PROMPT_ROWS) {
             int left = prompts->offsets[s + 1] - r;
+            if (d->stop && d->stop(d->context)) return 0;
             d->parts[0] = (struct part){s, left < PROMPT_ROWS ? left : PROMPT_ROWS};
             const int32_t *ids[LG_LEVELS] = {0};
             for (int l = 0; l < prompts->levels; l++) ids[l] = prompts->ids[l] + r;
@@ -404,6 +407,12 @@ int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err)
         }
     d->sequences = prompts->sequences;
     return 0;
+}
+
+void lg__decoder_stop_at(lg_decoder *d, lg__decoder_stop *stop, void *context)
+{
+    d->stop = stop;
+    d->context = context;
 }
 
 int lg_decoder_step(lg_decoder *d, const int32_t *tokens, const int32_t *ids, lg_error *err)

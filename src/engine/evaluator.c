@@ -32,7 +32,7 @@ struct level {
 struct lg_evaluator {
     const struct lg_model *m;
     struct lg__pool *pool;
-    struct lg__turns turns;
+    struct lg__rotary_table turns;
     struct lg__block chunks, rows, targets; /* of the batch */
     struct lg__block at;                    /* [rows] place in its sequence */
     struct lg__block x, kv, packed, logits, loss;
@@ -112,7 +112,7 @@ void lg_evaluator_free(lg_evaluator *e)
     for (int i = 0; e->scratch && i < lg__pool_threads(e->pool); i++)
         lg__block_free(&e->scratch[i]);
     free(e->scratch);
-    lg__turns_free(&e->turns);
+    lg__rotary_table_free(&e->turns);
     lg__pool_free(e->pool);
     free(e);
 }
@@ -245,7 +245,7 @@ static size_t carve(const struct lg_evaluator *e, struct lg__acts *a, float **co
 {
     const struct lg_model *m = e->m;
     size_t at = 0, N = (size_t)n, C = (size_t)m->config.width;
-    size_t turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
+    size_t turned = lg__rotated(m) ? (size_t)m->R / 2 : 0;
     float *stat;
     memset(a, 0, sizeof *a);
 #define CARVE(to, count) ((to) = base ? base + at : NULL, at += ((count) + 15) / 16 * 16)
@@ -301,7 +301,7 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
                                0, "packed keys", err)) ||
         (code = lg__block_grow(&e->logits, kept * f, 0, "logits", err)) ||
         (code = lg__block_grow(&e->loss, (size_t)e->wanted * f, 0, "losses", err)) ||
-        (code = lg__turns_reserve(m, &e->turns, lg__ids(b), b->rows, err)))
+        (code = lg__rotary_table_reserve(m, &e->turns, lg__ids(b), b->rows, err)))
         return code;
     for (int l = 0; l < b->levels; l++) {
         struct level *v = &e->level[l];
@@ -353,10 +353,10 @@ static void run_keys(void *context, int i, int thread)
     a.x = (float *)e->x.data + (size_t)c->r0 * C;
     a.kv = (float *)e->kv.data + 2 * (size_t)c->r0 * C;
     if (e->layer == 0) lg__embed(m, a.x, e->b->tokens, lg__ids(e->b), c->r0, a.M);
-    if (a.cos) lg__turns_rows(m, &e->turns, cos, sin, lg__ids(e->b), c->r0, a.M);
+    if (a.cos) lg__rotary_table_rows(m, &e->turns, cos, sin, lg__ids(e->b), c->r0, a.M);
     if (by_kind(e)) {
         lg__kinds_give(a.kv, e->made[0].data, (const int *)e->kind_of.data + c->r0, a.M, 2 * C);
-        lg__layer_turn(m, a.kv, 2 * C, a.cos, a.sin, a.M, 1);
+        lg__layer_rotate(m, a.kv, 2 * C, a.cos, a.sin, a.M, 1);
         return;
     }
     lg__layer_keys(m, &m->layers[e->layer], &a);
@@ -481,13 +481,13 @@ static void run_rest(void *context, int i, int thread)
     for (int j = 0; j < n; j++) {
         memcpy(a.xq + (size_t)j * C, (float *)e->x.data + (size_t)row[j] * C, wide);
         if (a.cos)
-            lg__turns_rows(m, &e->turns, cos + j * (m->R / 2), sin + j * (m->R / 2), lg__ids(e->b),
-                           row[j], 1);
+            lg__rotary_table_rows(m, &e->turns, cos + j * (m->R / 2), sin + j * (m->R / 2),
+                                  lg__ids(e->b), row[j], 1);
     }
     const int *kind = by_kind(e) ? (const int *)e->kind_of.data + c->r0 : NULL;
     if (kind) {
         lg__kinds_give(a.q, e->made[1].data, kind, n, C);
-        lg__layer_turn(m, a.q, C, a.cosq, a.sinq, n, 1);
+        lg__layer_rotate(m, a.q, C, a.cosq, a.sinq, n, 1);
     } else {
         lg__norm_forward(m, l->norm1, a.h1q, a.mean1, a.rstd1, a.xq, n);
         lg__layer_query(m, l, &a);

@@ -130,7 +130,7 @@ void lg__places_free(struct lg__places *x)
     *x = (struct lg__places){0};
 }
 
-int64_t lg__turn_rows(const lg_model_config *c)
+int64_t lg__rotary_rows(const lg_model_config *c)
 {
     int64_t rows = 1;
     for (int l = 0; l < c->levels && rows <= 1 << 22; l++) /* more is refused */
@@ -193,7 +193,7 @@ int lg__places_find(const struct lg__places *x, int *key, int *turn, int place,
     }
     if (!has) { /* a token without any ID sees itself alone */
         key[0] = place;
-        turn[0] = (int)lg__turn_rows(c) - 1;
+        turn[0] = (int)lg__rotary_rows(c) - 1;
         n = 1;
     }
     return n;

@@ -44,12 +44,12 @@ void lg__places_free(struct lg__places *x);
  * it has one too, and within the window at every such level; a token without any ID sees itself.
  * ids[l] are those of the whole sequence. In the order (lowest shared level, lower levels that the
  * key has, difference there, place). turn is the row of the differences of all levels among
- * lg__turn_rows: level after level, a level that is not shared counting as one past the window's
+ * lg__rotary_rows: level after level, a level that is not shared counting as one past the window's
  * end. key and turn have room for lg__places_most(x, c, 0). Returns their number. */
 int lg__places_find(const struct lg__places *x, int *key, int *turn, int place,
                     const int32_t *const ids[LG_LEVELS], const lg_model_config *c);
 /* No query sees more keys than this, once `more` tokens are added. */
 int lg__places_most(const struct lg__places *x, const lg_model_config *c, int more);
-int64_t lg__turn_rows(const lg_model_config *c);
+int64_t lg__rotary_rows(const lg_model_config *c);
 
 #endif

@@ -142,8 +142,8 @@ void LG_K(entmax15_rows_backward)(float *ds, const float *p, int T, int n)
 }
 
 /* to = Rot(turn)^T from: (a, b) -> (a c + b s, b c - a s); sign -1 gives Rot. */
-LG_INLINE void turn_by(float *to, const float *from, const float *cos, const float *sin, int turn,
-                       int D, int R, float sign)
+LG_INLINE void rotate_by(float *to, const float *from, const float *cos, const float *sin, int turn,
+                         int D, int R, float sign)
 {
     int half = R / 2;
     cos += (size_t)turn * (size_t)half;
@@ -166,7 +166,7 @@ void LG_K(window_scores)(float *s, const float *q, const float *k, size_t ld, co
         const float *turned = q;
         for (int j = 0; j < n; j++) {
             if (R && (j == 0 || turn[j] != turn[j - 1])) {
-                turn_by(scratch, q, cos, sin, turn[j], D, R, 1.0f);
+                rotate_by(scratch, q, cos, sin, turn[j], D, R, 1.0f);
                 turned = scratch;
             }
             s[j] = scale * dot(turned, k + (size_t)key[j] * ld, D);
@@ -184,7 +184,7 @@ void LG_K(window_scores_backward)(float *dq, float *dk, const float *ds, const f
     for (int h = 0; h < H; h++, q += D, k += D, dq += D, dk += D, ds += n) {
         for (int j = 0; j < n;) {
             if (R)
-                turn_by(turned, q, cos, sin, turn[j], D, R, 1.0f);
+                rotate_by(turned, q, cos, sin, turn[j], D, R, 1.0f);
             else
                 memcpy(turned, q, (size_t)D * sizeof *q);
             memset(dt, 0, (size_t)D * sizeof *dt);
@@ -198,7 +198,7 @@ void LG_K(window_scores_backward)(float *dq, float *dk, const float *ds, const f
                 }
             }
             if (R) {
-                turn_by(turned, dt, cos, sin, turn[first], D, R, -1.0f);
+                rotate_by(turned, dt, cos, sin, turn[first], D, R, -1.0f);
                 LG_K(add)(dq, turned, (size_t)D);
             } else {
                 LG_K(add)(dq, dt, (size_t)D);

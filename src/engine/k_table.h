@@ -63,7 +63,8 @@ void LG_K(cross_entropy)(float *loss, float *dlogits, const float *logits, const
 void LG_K(sum_tree)(float *out, const float *const *block, int blocks, size_t n);
 double LG_K(sum_squares)(const float *x, size_t n);
 void LG_K(adamw)(float *p, float *m, float *v, const float *g, size_t n, float lr, float decay,
-                 float beta1, float beta2, float eps, float fix1, float fix2);
+                 float beta1, float beta2, float eps, float bias_correction1,
+                 float bias_correction2);
 void LG_K(scale)(float *x, float a, size_t n);
 void LG_K(add)(float *out, const float *x, size_t n);
 

@@ -65,10 +65,12 @@ double LG_K(sum_squares)(const float *x, size_t n)
 }
 
 void LG_K(adamw)(float *p, float *m, float *v, const float *g, size_t n, float lr, float decay,
-                 float beta1, float beta2, float eps, float fix1, float fix2)
+                 float beta1, float beta2, float eps, float bias_correction1,
+                 float bias_correction2)
 {
     vf b1 = v_set(beta1), b2 = v_set(beta2), c1 = v_set(1.0f - beta1), c2 = v_set(1.0f - beta2);
-    vf keep = v_set(1.0f - lr * decay), rate = v_set(lr / fix1), root = v_set(1.0f / fix2);
+    vf keep = v_set(1.0f - lr * decay), rate = v_set(lr / bias_correction1),
+       root = v_set(1.0f / bias_correction2);
     for (size_t i = 0; i < n; i += LG_W) {
         int rest = n - i < LG_W ? (int)(n - i) : LG_W;
         vf gi = take(g + i, 0, rest);

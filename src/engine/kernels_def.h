@@ -115,9 +115,9 @@ struct LG__TABLE {
     void (*sum_tree)(real *out, const real *const *block, int blocks, size_t n);
     double (*sum_squares)(const real *x, size_t n); /* in double */
     /* m = beta1 m + (1-beta1) g; v = beta2 v + (1-beta2) g^2;
-     * p = p - lr (decay p + (m / fix1) / (sqrt(v / fix2) + eps)), fix = 1 - beta^step. */
+     * p = p - lr (decay p + (m / bias_correction1) / (sqrt(v / bias_correction2) + eps)), fix = 1 - beta^step. */
     void (*adamw)(real *p, real *m, real *v, const real *g, size_t n, real lr, real decay,
-                  real beta1, real beta2, real eps, real fix1, real fix2);
+                  real beta1, real beta2, real eps, real bias_correction1, real bias_correction2);
     /* x *= a; out += x. */
     void (*scale)(real *x, real a, size_t n);
     void (*add)(real *out, const real *x, size_t n);

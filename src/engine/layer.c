@@ -60,8 +60,8 @@ size_t lg__layer_tn_scratch(const struct lg_model *m, int T)
     return most;
 }
 
-void lg__layer_turn(const struct lg_model *m, float *x, size_t ld, const float *cos,
-                    const float *sin, int T, int sign)
+void lg__layer_rotate(const struct lg_model *m, float *x, size_t ld, const float *cos,
+                      const float *sin, int T, int sign)
 {
     if (cos) m->k->rotary(x, ld, cos, sin, T, m->config.heads, m->D, m->R, sign);
 }
@@ -70,13 +70,13 @@ void lg__layer_keys(const struct lg_model *m, const struct lg__layer *l, const s
 {
     lg__norm_forward(m, l->norm1, a->h1, a->mean1, a->rstd1, a->x, a->M);
     lg__linear_forward(m, &l->kv, a->kv, a->h1, a->M, 0);
-    lg__layer_turn(m, a->kv, 2 * (size_t)m->config.width, a->cos, a->sin, a->M, 1);
+    lg__layer_rotate(m, a->kv, 2 * (size_t)m->config.width, a->cos, a->sin, a->M, 1);
 }
 
 void lg__layer_query(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
 {
     lg__linear_forward(m, &l->q, a->q, a->h1q, a->Mq, 0);
-    lg__layer_turn(m, a->q, (size_t)m->config.width, a->cosq, a->sinq, a->Mq, 1);
+    lg__layer_rotate(m, a->q, (size_t)m->config.width, a->cosq, a->sinq, a->Mq, 1);
 }
 
 void lg__layer_feed(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a,
@@ -138,8 +138,8 @@ void lg__layer_keys_backward(const struct lg_model *m, const struct lg__layer *l
                              const int *rows)
 {
     size_t C = (size_t)m->config.width;
-    lg__layer_turn(m, b->dq, C, a->cosq, a->sinq, a->Mq, -1);
-    lg__layer_turn(m, b->dkv, 2 * C, a->cos, a->sin, a->M, -1);
+    lg__layer_rotate(m, b->dq, C, a->cosq, a->sinq, a->Mq, -1);
+    lg__layer_rotate(m, b->dkv, 2 * C, a->cos, a->sin, a->M, -1);
     lg__linear_backward(m, &l->kv, b->dh, b->dkv, a->h1, b, a->M, 0);
     if (!rows) {
         lg__linear_backward(m, &l->q, b->dh, b->dq, a->h1q, b, a->M, 1);

@@ -40,8 +40,8 @@ void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const 
 void lg__layer_feed(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a,
                     int add);
 /* Turns the heads of each of T rows of x (rows ld apart), sign -1: back; nothing without cos. */
-void lg__layer_turn(const struct lg_model *m, float *x, size_t ld, const float *cos,
-                    const float *sin, int T, int sign);
+void lg__layer_rotate(const struct lg_model *m, float *x, size_t ld, const float *cos,
+                      const float *sin, int T, int sign);
 
 /* Gradients. grad is laid out as params; `first` says that it holds nothing yet in the
  * matrices (they are overwritten; vectors are always added to). */

@@ -41,18 +41,18 @@ lg_model_config lg_model_config_default(lg_arch arch)
     return c;
 }
 
-static const struct lg__encoding *find_encoding(const char *name)
+static const struct lg__encoding *find_encoding(lg__encoding_table *encodings, const char *name)
 {
-    for (int i = 0; name && lg__encodings[i]; i++)
-        if (strcmp(lg__encodings[i]->name, name) == 0) return lg__encodings[i];
+    for (int i = 0; name && encodings[i]; i++)
+        if (strcmp(encodings[i]->name, name) == 0) return encodings[i];
     return NULL;
 }
 
 static int range(lg_error *err, const char *what, int64_t value, int64_t least, int64_t most)
 {
     if (value >= least && value <= most) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT, "%s is %lld; it must be from %lld to %lld", what,
-                    (long long)value, (long long)least, (long long)most);
+    return lg__fail_key(err, LG_ERROR_ARGUMENT, what, "{%s} is %lld; it must be from %lld to %lld",
+                        what, (long long)value, (long long)least, (long long)most);
 }
 
 static int check_levels(const lg_model_config *c, lg_error *err)
@@ -65,29 +65,29 @@ static int check_levels(const lg_model_config *c, lg_error *err)
             (e = range(err, "window_hi", c->window_hi[l], 0, 1 << 20)))
             return e;
     }
-    if (!e && c->levels > 1 && c->span == LG_SPAN_WINDOW && lg__turn_rows(c) > 1 << 22)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the windows of the %d levels hold over 4 million combinations of "
-                        "differences; make them narrower",
-                        c->levels);
+    if (!e && c->levels > 1 && c->span == LG_SPAN_WINDOW && lg__rotary_rows(c) > 1 << 22)
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "window_lo",
+                            "the windows of the %d levels hold over 4 million combinations of "
+                            "differences; make them narrower",
+                            c->levels);
     return e;
 }
 
-static int check_encoding(const lg_model_config *c, lg_error *err)
+static int check_encoding(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err)
 {
-    const struct lg__encoding *encoding = find_encoding(c->encoding);
+    const struct lg__encoding *encoding = find_encoding(encodings, c->encoding);
     if (encoding) return encoding->check ? encoding->check(c, err) : 0;
     char list[160] = "";
-    for (int i = 0; lg__encodings[i]; i++) {
-        const char *between = !i ? "" : lg__encodings[i + 1] ? ", " : " or ";
+    for (int i = 0; encodings[i]; i++) {
+        const char *between = !i ? "" : encodings[i + 1] ? ", " : " or ";
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", between, lg__encodings[i]->name);
+        snprintf(list + used, sizeof list - used, "%s%s", between, encodings[i]->name);
     }
-    return lg__fail(err, LG_ERROR_ARGUMENT, "encoding '%s' is not known; take %s",
-                    c->encoding ? c->encoding : "(null)", list);
+    return lg__fail_key(err, LG_ERROR_ARGUMENT, "encoding", "{encoding} '%s' is not known; take %s",
+                        c->encoding ? c->encoding : "(null)", list);
 }
 
-int lg_model_config_check(const lg_model_config *c, lg_error *err)
+int lg__model_config_check(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err)
 {
     int e;
     if ((e = range(err, "arch", c->arch, LG_ARCH_NEOX, LG_ARCH_OLMO)) ||
@@ -98,19 +98,19 @@ int lg_model_config_check(const lg_model_config *c, lg_error *err)
         (e = range(err, "norm", c->norm, LG_NORM_LAYER, LG_NORM_RMS)) ||
         (e = range(err, "act", c->act, LG_ACT_GELU, LG_ACT_SWIGLU)) ||
         (e = range(err, "span", c->span, LG_SPAN_FULL, LG_SPAN_WINDOW)) ||
-        (e = range(err, "scores", c->scores, LG_SCORES_SOFTMAX, LG_SCORES_ENTMAX15)) ||
+        (e = range(err, "attention", c->attention, LG_ATTENTION_SOFTMAX, LG_ATTENTION_ENTMAX15)) ||
         (e = range(err, "sink", c->sink, 0, 1)) ||
         (e = range(err, "rope_scaling", c->rope_scaling, LG_ROPE_PLAIN, LG_ROPE_YARN)) ||
         (e = range(err, "max_id", c->max_id, 0, INT32_MAX)) || (e = check_levels(c, err)))
         return e;
     if (c->width % c->heads)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "width %d is not a multiple of heads %d; change one of them", c->width,
-                        c->heads);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "heads",
+                            "{width} %d is not a multiple of {heads} %d; change one of them",
+                            c->width, c->heads);
     if (!(c->norm_eps >= 1e-30 && c->norm_eps < 1)) /* less may be 0 as a float */
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "norm_eps is %g; it must be 1e-30 or more and under 1", c->norm_eps);
-    return check_encoding(c, err);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "norm_eps",
+                            "{norm_eps} is %g; it must be 1e-30 or more and under 1", c->norm_eps);
+    return check_encoding(c, encodings, err);
 }
 
 /* ---- The parameter table ------------------------------------------------------------ */
@@ -185,7 +185,7 @@ static void add_layer(struct lg_model *m, int n)
     add_linear(m, &w, &b, C, C, last, "layers.%d.attn.out.weight", "layers.%d.attn.out.bias", n);
     map_linear(m, &l->out, w, b, 0, C, C);
     l->scale = l->sink = l->position = LG__NO_TENSOR;
-    if (c->scores == LG_SCORES_SSMAX)
+    if (c->attention == LG_ATTENTION_SSMAX)
         l->scale = add_tensor(m, LG__INIT_ONE, 0, 1, H, 0, "layers.%d.attn.scale", n);
     if (c->sink) l->sink = add_tensor(m, LG__INIT_ZERO, 0, 1, H, 0, "layers.%d.attn.sink", n);
     if (m->encoding->shape) {
@@ -257,7 +257,7 @@ static void fill_params(struct lg_model *m)
 
 /* ---- Rotations ------------------------------------------------------------------------ */
 
-void lg__turn(const struct lg_model *m, float *c, float *s, int64_t id, int from, int to)
+void lg__rotate(const struct lg_model *m, float *c, float *s, int64_t id, int from, int to)
 {
     for (int i = from; i < to; i++) {
         double angle = (double)id * m->theta[i];
@@ -268,11 +268,11 @@ void lg__turn(const struct lg_model *m, float *c, float *s, int64_t id, int from
 
 /* Row `row` of the window's table: the differences of all levels. The amplitude is that of query
  * and key together. */
-static void fill_turn(struct lg_model *m, int64_t row)
+static void fill_rotary(struct lg_model *m, int64_t row)
 {
     const lg_model_config *c = &m->config;
-    float *cosine = m->turn_cos + (size_t)row * (size_t)(m->R / 2);
-    float *sine = m->turn_sin + (size_t)row * (size_t)(m->R / 2);
+    float *cosine = m->rotary_cos + (size_t)row * (size_t)(m->R / 2);
+    float *sine = m->rotary_sin + (size_t)row * (size_t)(m->R / 2);
     int64_t d[LG_LEVELS], left = row;
     int shared[LG_LEVELS];
     for (int l = c->levels - 1; l >= 0; l--) {
@@ -294,7 +294,8 @@ static void set_rotations(struct lg_model *m, int length)
     if (!m->R) return;
     m->rotation++;
     m->encoding->frequencies(m->theta, m->theta_level, &m->amplitude, &m->config, m->R, length);
-    for (int64_t row = 0; m->turn_cos && row < lg__turn_rows(&m->config); row++) fill_turn(m, row);
+    for (int64_t row = 0; m->rotary_cos && row < lg__rotary_rows(&m->config); row++)
+        fill_rotary(m, row);
 }
 
 int lg_model_set_length(lg_model *m, int n, lg_error *err)
@@ -324,16 +325,16 @@ static int allocate(struct lg_model *m, lg_error *err)
 {
     const lg_model_config *c = &m->config;
     size_t half = (size_t)(m->R / 2);
-    size_t turns = c->span == LG_SPAN_WINDOW ? half * (size_t)lg__turn_rows(c) : 0;
+    size_t turns = c->span == LG_SPAN_WINDOW ? half * (size_t)lg__rotary_rows(c) : 0;
     m->params = lg__alloc(m->size * sizeof(float));
     m->packs = lg__alloc(m->pack_size * sizeof(float));
     m->theta = lg__alloc((half + 1) * sizeof *m->theta);
     m->theta_level = lg__alloc((half + 1) * sizeof *m->theta_level);
     int ok = m->params && m->packs && m->theta && m->theta_level;
     if (ok && c->span == LG_SPAN_WINDOW && m->R) {
-        m->turn_cos = lg__alloc(turns * sizeof(float));
-        m->turn_sin = lg__alloc(turns * sizeof(float));
-        ok = m->turn_cos && m->turn_sin;
+        m->rotary_cos = lg__alloc(turns * sizeof(float));
+        m->rotary_sin = lg__alloc(turns * sizeof(float));
+        ok = m->rotary_cos && m->rotary_sin;
     }
     if (ok) return 0;
     return lg__fail(err, LG_ERROR_MEMORY,
@@ -341,9 +342,9 @@ static int allocate(struct lg_model *m, lg_error *err)
                     (double)(m->size + m->pack_size) * sizeof(float) / 1e6);
 }
 
-lg_model *lg__model_new_zero(const lg_model_config *c, lg_error *err)
+lg_model *lg__model_new_zero(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err)
 {
-    if (lg_model_config_check(c, err)) return NULL;
+    if (lg__model_config_check(c, encodings, err)) return NULL;
     struct lg_model *m = lg__alloc(sizeof *m);
     if (!m) {
         lg__fail(err, LG_ERROR_MEMORY, "no memory for a model; end other programs");
@@ -351,7 +352,7 @@ lg_model *lg__model_new_zero(const lg_model_config *c, lg_error *err)
     }
     m->config = *c;
     m->k = lg__kernels_get();
-    m->encoding = find_encoding(c->encoding);
+    m->encoding = find_encoding(encodings, c->encoding);
     m->config.encoding = m->encoding->name;
     m->D = c->width / c->heads;
     m->R = m->encoding->frequencies ? 2 * (int)(c->rope_share * m->D / 2) : 0;
@@ -374,9 +375,9 @@ lg_model *lg__model_new_zero(const lg_model_config *c, lg_error *err)
     return m;
 }
 
-lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
+lg_model *lg__model_new(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err)
 {
-    struct lg_model *m = lg__model_new_zero(c, err);
+    struct lg_model *m = lg__model_new_zero(c, encodings, err);
     if (!m) return NULL;
     fill_params(m);
     lg_model_touch(m);
@@ -393,8 +394,8 @@ void lg_model_free(lg_model *m)
     free(m->packs);
     free(m->theta);
     free(m->theta_level);
-    free(m->turn_cos);
-    free(m->turn_sin);
+    free(m->rotary_cos);
+    free(m->rotary_sin);
     free(m);
 }
 

@@ -72,16 +72,12 @@ struct lg_model {
     float *packs;
     size_t pack_size;
 
-    double *theta;              /* rope: [R/2] */
-    int *theta_level;           /* [R/2] the level whose ID turns this pair */
-    double amplitude;           /* of cos and sin */
-    unsigned rotation;          /* grows when theta changes: tables made before are void */
-    float *turn_cos, *turn_sin; /* window and rope: [lg__turn_rows, R/2] */
+    double *theta;                  /* rope: [R/2] */
+    int *theta_level;               /* [R/2] the level whose ID turns this pair */
+    double amplitude;               /* of cos and sin */
+    unsigned rotation;              /* grows when theta changes: tables made before are void */
+    float *rotary_cos, *rotary_sin; /* window and rope: [lg__rotary_rows, R/2] */
 };
-
-/* A model whose parameters are all 0, for weights that come from elsewhere: fill them, then call
- * lg_model_touch. */
-lg_model *lg__model_new_zero(const lg_model_config *c, lg_error *err);
 
 /* Packs the weights of linear i (0..linear_count-1) anew. */
 void lg__model_pack(struct lg_model *m, int i);
@@ -93,7 +89,7 @@ static inline const float *lg__at(const struct lg_model *m, size_t offset)
 
 /* cos[i] and sin[i] of id * theta[i], from <= i < to, times the amplitude, in double before the
  * cast. */
-void lg__turn(const struct lg_model *m, float *cos, float *sin, int64_t id, int from, int to);
+void lg__rotate(const struct lg_model *m, float *cos, float *sin, int64_t id, int from, int to);
 
 /* The IDs of a batch, read only. */
 static inline const int32_t *const *lg__ids(const lg_batch *b)

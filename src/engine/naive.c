@@ -237,7 +237,7 @@ static void swiglu_backward(real *dgu, const real *dout, const real *gu, int T, 
 
 /* One head's first R dimensions, by the angles of one row of the tables. sign -1 turns
  * back: a rotation's transpose, so its own backward. */
-static void turn_head(real *x, const real *cos, const real *sin, int R, int sign)
+static void rotate_head(real *x, const real *cos, const real *sin, int R, int sign)
 {
     for (int i = 0; i < R / 2; i++) {
         real a = x[i], b = x[i + R / 2];
@@ -252,7 +252,7 @@ static void rotary(real *x, size_t ld, const real *cos, const real *sin, int T, 
 {
     for (int t = 0; t < T; t++)
         for (int h = 0; h < H; h++)
-            turn_head(ROW(x, ld, t) + h * D, ROW(cos, R / 2, t), ROW(sin, R / 2, t), R, sign);
+            rotate_head(ROW(x, ld, t) + h * D, ROW(cos, R / 2, t), ROW(sin, R / 2, t), R, sign);
 }
 
 /* ---- full attention, a block at a time -------------------------------------------- */
@@ -409,7 +409,7 @@ static void window_scores(real *s, const real *q, const real *k, size_t ld, cons
             const real *qh = q + h * D, *kjh = ROW(k, ld, key[j]) + h * D;
             real dot = 0;
             for (int d = 0; d < D; d++) scratch[d] = kjh[d];
-            if (R) turn_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, 1);
+            if (R) rotate_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, 1);
             for (int d = 0; d < D; d++) dot += qh[d] * scratch[d];
             ROW(s, n, h)[j] = scale * dot;
         }
@@ -427,11 +427,11 @@ static void window_scores_backward(real *dq, real *dk, const real *ds, const rea
             real d_dot = scale * ROW(ds, n, h)[j];
             /* dq += d_dot Rot k */
             for (int d = 0; d < D; d++) scratch[d] = kjh[d];
-            if (R) turn_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, 1);
+            if (R) rotate_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, 1);
             for (int d = 0; d < D; d++) dqh[d] += d_dot * scratch[d];
             /* dk += d_dot Rot^T q */
             for (int d = 0; d < D; d++) scratch[d] = qh[d];
-            if (R) turn_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, -1);
+            if (R) rotate_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, -1);
             for (int d = 0; d < D; d++) dkjh[d] += d_dot * scratch[d];
         }
 }
@@ -506,12 +506,13 @@ static double sum_squares(const real *x, size_t n)
 }
 
 static void adamw(real *p, real *m, real *v, const real *g, size_t n, real lr, real decay,
-                  real beta1, real beta2, real eps, real fix1, real fix2)
+                  real beta1, real beta2, real eps, real bias_correction1, real bias_correction2)
 {
     for (size_t i = 0; i < n; i++) {
         m[i] = beta1 * m[i] + (1 - beta1) * g[i];
         v[i] = beta2 * v[i] + (1 - beta2) * g[i] * g[i];
-        p[i] -= lr * (decay * p[i] + (m[i] / fix1) / (sqrt(v[i] / fix2) + eps));
+        p[i] -=
+            lr * (decay * p[i] + (m[i] / bias_correction1) / (sqrt(v[i] / bias_correction2) + eps));
     }
 }
 

@@ -56,7 +56,7 @@ static size_t carve(struct run *r, float *base)
     const struct lg_model *m = r->m;
     const lg_model_config *c = &m->config;
     size_t at = 0, C = (size_t)c->width, M = (size_t)r->s->rows, W = (size_t)r->s->wanted;
-    size_t H = (size_t)c->heads, turned = lg__turned(m) ? (size_t)m->R / 2 : 0;
+    size_t H = (size_t)c->heads, turned = lg__rotated(m) ? (size_t)m->R / 2 : 0;
     size_t most_classes = 0;
     size_t blocks = ((size_t)r->s->longest + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
     r->all = r->s->rows == r->s->wanted;
@@ -193,7 +193,7 @@ static void list_kinds(struct run *r)
 }
 
 /* Lists the wanted rows, fills the rotations, indexes the IDs. */
-static void prepare(struct run *r, const struct lg__turns *turns)
+static void prepare(struct run *r, const struct lg__rotary_table *turns)
 {
     const lg_batch *b = r->b;
     int n = 0;
@@ -214,8 +214,8 @@ static void prepare(struct run *r, const struct lg__turns *turns)
         }
     }
     r->first_wanted[r->s->count] = n;
-    if (!lg__turned(r->m)) return;
-    lg__turns_rows(r->m, turns, r->cos, r->sin, lg__ids(b), r->r0, r->s->rows);
+    if (!lg__rotated(r->m)) return;
+    lg__rotary_table_rows(r->m, turns, r->cos, r->sin, lg__ids(b), r->r0, r->s->rows);
     for (int i = 0; i < n; i++) {
         size_t half = (size_t)r->m->R / 2, from = (size_t)r->row[i] * half, to = (size_t)i * half;
         memcpy(r->cosq + to, r->cos + from, half * sizeof(float));
@@ -300,8 +300,8 @@ static void first_forward(const struct run *r)
     lg__kinds_make(m, &m->layers[0], k);
     lg__kinds_give(a->kv, k->kv, r->kind_of, a->M, 2 * C);
     lg__kinds_give(a->q, k->q, r->kind_of, a->M, C);
-    lg__layer_turn(m, a->kv, 2 * C, a->cos, a->sin, a->M, 1);
-    lg__layer_turn(m, a->q, C, a->cos, a->sin, a->M, 1);
+    lg__layer_rotate(m, a->kv, 2 * C, a->cos, a->sin, a->M, 1);
+    lg__layer_rotate(m, a->q, C, a->cos, a->sin, a->M, 1);
     attend(r, 0);
     if (!m->config.parallel) {
         lg__kinds_give(a->x, k->x, r->kind_of, a->M, C);
@@ -418,8 +418,8 @@ static void first_backward(const struct run *r)
     else
         lg__layer_after_backward(m, l, a, b);
     attend_backward(r, 0);
-    lg__layer_turn(m, b->dq, C, a->cos, a->sin, a->M, -1);
-    lg__layer_turn(m, b->dkv, 2 * C, a->cos, a->sin, a->M, -1);
+    lg__layer_rotate(m, b->dq, C, a->cos, a->sin, a->M, -1);
+    lg__layer_rotate(m, b->dkv, 2 * C, a->cos, a->sin, a->M, -1);
     lg__kinds_sum(m, of.d, k->M, b->d, r->kind_of, a->M, C);
     lg__kinds_sum(m, of.dq, k->M, b->dq, r->kind_of, a->M, C);
     lg__kinds_sum(m, of.dkv, k->M, b->dkv, r->kind_of, a->M, 2 * C);
@@ -466,8 +466,9 @@ static void backward(struct run *r)
     m->encoding->input_backward(b->grad + m->input, b->d, &m->config, ids, r->s->rows);
 }
 
-void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
-                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
+void lg__pass_run(const struct lg_model *m, struct lg__pass *p,
+                  const struct lg__rotary_table *turns, const lg_batch *b,
+                  const struct lg__shard *s, float *grad, int first,
                   const struct lg__scales *scales, struct lg__losses *losses)
 {
     struct run r = {.m = m, .b = b, .s = s, .p = p, .r0 = b->offsets[s->first]};

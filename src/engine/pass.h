@@ -47,8 +47,9 @@ void lg__pass_free(struct lg__pass *p);
 
 /* Adds the shard's gradients to grad (overwrites its matrices if `first`) and its sums to
  * losses. */
-void lg__pass_run(const struct lg_model *m, struct lg__pass *p, const struct lg__turns *turns,
-                  const lg_batch *b, const struct lg__shard *s, float *grad, int first,
+void lg__pass_run(const struct lg_model *m, struct lg__pass *p,
+                  const struct lg__rotary_table *turns, const lg_batch *b,
+                  const struct lg__shard *s, float *grad, int first,
                   const struct lg__scales *scales, struct lg__losses *losses);
 
 /* Argmaxes that are the target, over n rows of logits [n, V]; targets below 0 do not count. */

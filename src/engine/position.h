@@ -47,7 +47,13 @@ struct lg__encoding {
                            const int32_t *const ids[LG_LEVELS], int n);
 };
 
-/* All encodings; NULL ends. Defined in positions/table.c. */
-extern const struct lg__encoding *const lg__encodings[];
+/* The encodings that there are; NULL ends. The engine is given them: it does not know who has them. */
+typedef const struct lg__encoding *const lg__encoding_table;
+
+/* lg_model_config_check and lg_model_new with these encodings; the third leaves the parameters 0. */
+int lg__model_config_check(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err);
+lg_model *lg__model_new(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err);
+lg_model *lg__model_new_zero(const lg_model_config *c, lg__encoding_table *encodings,
+                             lg_error *err);
 
 #endif

@@ -3,6 +3,7 @@
  * block; the blocks are summed by a fixed tree. No lock and no barrier inside the pass, and
  * the same bits whatever the number of threads. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ struct lg_trainer {
     float *blocks;              /* [groups, m->size] */
     double *squares;            /* one a chunk */
     unsigned char *overwritten; /* [tensors] a matmul's gradient overwrites it */
-    struct lg__turns turns;
+    struct lg__rotary_table turns;
     struct lg__pass *passes; /* one a thread */
     struct lg__block shards;
     int shard_count;
@@ -40,7 +41,7 @@ struct lg_trainer {
     /* of the step that is running */
     const lg_batch *batch;
     struct lg__scales scales;
-    float lr, fix1, fix2, clip;
+    float lr, bias_correction1, bias_correction2, clip;
 };
 
 lg_train_options lg_train_options_default(void)
@@ -50,11 +51,11 @@ lg_train_options lg_train_options_default(void)
         .lr = 1e-3,
         .warmup = 100,
         .schedule = LG_SCHEDULE_LINEAR,
-        .decay = 0.1,
+        .weight_decay = 0.1,
         .beta1 = 0.9,
         .beta2 = 0.999,
         .eps = 1e-8,
-        .clip = 1.0,
+        .grad_clip = 1.0,
         .id_weight = 1.0,
         .groups = 8,
     };
@@ -62,7 +63,7 @@ lg_train_options lg_train_options_default(void)
 
 double lg_train_lr(const lg_train_options *o, int64_t step)
 {
-    double last = o->lr * o->lr_last;
+    double last = o->lr * o->min_lr_ratio;
     if (o->warmup > 0 && step <= o->warmup) return o->lr * (double)step / o->warmup;
     if (o->schedule == LG_SCHEDULE_CONSTANT) {
         int64_t into = step - (o->steps - o->cooldown);
@@ -84,26 +85,27 @@ static int check_options(const lg_train_options *o, lg_error *err)
     } row[] = {
         {"steps", o->steps, 1, 2147483647},
         {"lr", o->lr, 0, 1e6},
-        {"lr_last", o->lr_last, 0, 1},
+        {"min_lr_ratio", o->min_lr_ratio, 0, 1},
         {"warmup", o->warmup, 0, 2147483647},
         {"cooldown", o->cooldown, 0, o->steps},
         {"schedule", o->schedule, LG_SCHEDULE_LINEAR, LG_SCHEDULE_CONSTANT},
-        {"decay", o->decay, 0, 1e6},
+        {"weight_decay", o->weight_decay, 0, 1e6},
         {"beta1", o->beta1, 0, 0.999999},
         {"beta2", o->beta2, 0, 0.9999999},
         {"eps", o->eps, 1e-30, 1},
-        {"clip", o->clip, 0, 1e30},
+        {"grad_clip", o->grad_clip, 0, 1e30},
         {"id_weight", o->id_weight, 0, 1e6},
         {"groups", o->groups, 1, MOST_GROUPS},
         {"threads", o->threads, 0, 1024},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (!(row[i].value >= row[i].least && row[i].value <= row[i].most))
-            return lg__fail(err, LG_ERROR_ARGUMENT, "%s is %g; it must be from %g to %g",
-                            row[i].name, row[i].value, row[i].least, row[i].most);
+            return lg__fail_key(err, LG_ERROR_ARGUMENT, row[i].name,
+                                "{%s} is %g; it must be from %g to %g", row[i].name, row[i].value,
+                                row[i].least, row[i].most);
     if (o->groups & (o->groups - 1))
-        return lg__fail(err, LG_ERROR_ARGUMENT, "groups is %d; it must be a power of two (8)",
-                        o->groups);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "groups",
+                            "{groups} is %d; it must be a power of two (8)", o->groups);
     return 0;
 }
 
@@ -151,7 +153,7 @@ void lg_trainer_free(lg_trainer *t)
     if (!t) return;
     for (int i = 0; t->passes && i < lg__pool_threads(t->pool); i++) lg__pass_free(&t->passes[i]);
     lg__pool_free(t->pool);
-    lg__turns_free(&t->turns);
+    lg__rotary_table_free(&t->turns);
     lg__block_free(&t->shards);
     free(t->passes);
     free(t->moment1);
@@ -196,7 +198,7 @@ static int make_plan(struct lg_trainer *t, const lg_batch *b, lg_error *err)
     for (int i = 0; i < n && !e; i++)
         for (int p = 0; p < lg__pool_threads(t->pool) && !e; p++)
             e = lg__pass_reserve(t->m, &t->passes[p], &shard[i], err);
-    return e ? e : lg__turns_reserve(t->m, &t->turns, lg__ids(b), b->rows, err);
+    return e ? e : lg__rotary_table_reserve(t->m, &t->turns, lg__ids(b), b->rows, err);
 }
 
 /* ---- The parallel parts ---------------------------------------------------------------- */
@@ -258,8 +260,9 @@ static void update_chunk(void *context, int i, int thread)
         if (b > end) b = end;
         if (a >= b) continue;
         t->m->k->adamw(t->m->params + a, t->moment1 + a, t->moment2 + a, t->grad + a, b - a, t->lr,
-                       w->decay ? (float)t->o.decay : 0.0f, (float)t->o.beta1, (float)t->o.beta2,
-                       (float)t->o.eps, t->fix1, t->fix2);
+                       w->decay ? (float)t->o.weight_decay : 0.0f, (float)t->o.beta1,
+                       (float)t->o.beta2, (float)t->o.eps, t->bias_correction1,
+                       t->bias_correction2);
     }
 }
 
@@ -313,6 +316,13 @@ static void gather_losses(const struct lg_trainer *t, const struct counts *n, lg
     }
 }
 
+/* printf's own NaN has a sign that means nothing. */
+static const char *name_number(double x, char text[32])
+{
+    snprintf(text, 32, isnan(x) ? "NaN" : "%g", x);
+    return text;
+}
+
 static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err)
 {
     int e, any;
@@ -338,11 +348,14 @@ static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, 
     for (size_t i = 0; i < chunks(t); i++) squares += t->squares[i];
     gather_losses(t, &n, r);
     r->grad_norm = sqrt(squares);
-    if (!isfinite(r->loss) || !isfinite(r->id_loss) || !isfinite(r->grad_norm))
+    if (!isfinite(r->loss) || !isfinite(r->id_loss) || !isfinite(r->grad_norm)) {
+        char text[3][32];
         return lg__fail(err, LG_ERROR_NUMERIC,
-                        "step %lld: loss %g, ID loss %g, gradient norm %g; the model was left as "
-                        "it was: make lr smaller or clip tighter",
-                        (long long)t->step + 1, r->loss, r->id_loss, r->grad_norm);
+                        "step %lld: loss %s, ID loss %s, gradient norm %s; the model was left as "
+                        "it was: make lr or grad_clip smaller",
+                        (long long)t->step + 1, name_number(r->loss, text[0]),
+                        name_number(r->id_loss, text[1]), name_number(r->grad_norm, text[2]));
+    }
     return 0;
 }
 
@@ -371,9 +384,11 @@ int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_err
     r->step = ++t->step;
     r->lr = lg_train_lr(&t->o, t->step);
     t->lr = (float)r->lr;
-    t->fix1 = (float)(1 - pow(t->o.beta1, (double)t->step));
-    t->fix2 = (float)(1 - pow(t->o.beta2, (double)t->step));
-    t->clip = t->o.clip > 0 && r->grad_norm > t->o.clip ? (float)(t->o.clip / r->grad_norm) : 1.0f;
+    t->bias_correction1 = (float)(1 - pow(t->o.beta1, (double)t->step));
+    t->bias_correction2 = (float)(1 - pow(t->o.beta2, (double)t->step));
+    t->clip = t->o.grad_clip > 0 && r->grad_norm > t->o.grad_clip
+                  ? (float)(t->o.grad_clip / r->grad_norm)
+                  : 1.0f;
     lg__pool_run(t->pool, (int)chunks(t), update_chunk, t);
     lg__pool_run(t->pool, t->m->linear_count, pack_linear, t);
     return 0;

@@ -96,10 +96,10 @@ int lg__check_batch(const struct lg_model *m, const lg_batch *b, lg_error *err)
     return 0;
 }
 
-int lg__turns_reserve(const struct lg_model *m, struct lg__turns *t,
-                      const int32_t *const ids[LG_LEVELS], int n, lg_error *err)
+int lg__rotary_table_reserve(const struct lg_model *m, struct lg__rotary_table *t,
+                             const int32_t *const ids[LG_LEVELS], int n, lg_error *err)
 {
-    if (!lg__turned(m)) return 0;
+    if (!lg__rotated(m)) return 0;
     int32_t most = 0;
     for (int l = 0; l < m->config.levels; l++)
         for (int i = 0; i < n; i++) most = ids[l][i] > most ? ids[l][i] : most;
@@ -113,14 +113,14 @@ int lg__turns_reserve(const struct lg_model *m, struct lg__turns *t,
         (e = lg__block_grow(&t->sin, (size_t)want * row * sizeof(float), 1, "rotations", err)))
         return e;
     for (; t->ids < want; t->ids++)
-        lg__turn(m, (float *)t->cos.data + (size_t)t->ids * row,
-                 (float *)t->sin.data + (size_t)t->ids * row, t->ids, 0, m->R / 2);
+        lg__rotate(m, (float *)t->cos.data + (size_t)t->ids * row,
+                   (float *)t->sin.data + (size_t)t->ids * row, t->ids, 0, m->R / 2);
     return 0;
 }
 
 /* The pairs from..to-1 of a row, which level's ID turns. */
-static void turn_pairs(const struct lg_model *m, const struct lg__turns *t, float *cos, float *sin,
-                       int32_t id, int from, int to)
+static void rotate_pairs(const struct lg_model *m, const struct lg__rotary_table *t, float *cos,
+                         float *sin, int32_t id, int from, int to)
 {
     size_t row = (size_t)(m->R / 2), bytes = (size_t)(to - from) * sizeof *cos;
     if (id == LG_ABSENT) { /* such a level adds nothing to any score */
@@ -130,23 +130,23 @@ static void turn_pairs(const struct lg_model *m, const struct lg__turns *t, floa
         memcpy(cos + from, (const float *)t->cos.data + (size_t)id * row + from, bytes);
         memcpy(sin + from, (const float *)t->sin.data + (size_t)id * row + from, bytes);
     } else {
-        lg__turn(m, cos, sin, id, from, to);
+        lg__rotate(m, cos, sin, id, from, to);
     }
 }
 
-void lg__turns_rows(const struct lg_model *m, const struct lg__turns *t, float *cos, float *sin,
-                    const int32_t *const ids[LG_LEVELS], int from, int n)
+void lg__rotary_table_rows(const struct lg_model *m, const struct lg__rotary_table *t, float *cos,
+                           float *sin, const int32_t *const ids[LG_LEVELS], int from, int n)
 {
     int row = m->R / 2;
     for (int i = from; i < from + n; i++, cos += row, sin += row)
         for (int a = 0, b; a < row; a = b) {
             int level = m->theta_level[a];
             for (b = a; b < row && m->theta_level[b] == level; b++) continue;
-            turn_pairs(m, t, cos, sin, ids[level][i], a, b);
+            rotate_pairs(m, t, cos, sin, ids[level][i], a, b);
         }
 }
 
-void lg__turns_free(struct lg__turns *t)
+void lg__rotary_table_free(struct lg__rotary_table *t)
 {
     lg__block_free(&t->cos);
     lg__block_free(&t->sin);

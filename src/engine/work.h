@@ -14,7 +14,7 @@ int lg__check_token(const struct lg_model *m, int32_t token, const int32_t *id, 
 int lg__wanted(const lg_batch *b, int row);
 
 /* cos and sin by ID, for IDs below a bound; those above are computed each time. */
-struct lg__turns {
+struct lg__rotary_table {
     struct lg__block cos, sin;
     int ids;           /* rows that are filled */
     unsigned rotation; /* the model's when they were */
@@ -22,19 +22,23 @@ struct lg__turns {
 
 /* Fills the table for IDs up to the largest of ids[l][n]. Nothing without absolute rotations
  * (encoding rope, span full). */
-int lg__turns_reserve(const struct lg_model *m, struct lg__turns *t,
-                      const int32_t *const ids[LG_LEVELS], int n, lg_error *err);
+int lg__rotary_table_reserve(const struct lg_model *m, struct lg__rotary_table *t,
+                             const int32_t *const ids[LG_LEVELS], int n, lg_error *err);
 /* Rows of cos and sin [n, R/2] for ids[l][from..from+n-1]. */
-void lg__turns_rows(const struct lg_model *m, const struct lg__turns *t, float *cos, float *sin,
-                    const int32_t *const ids[LG_LEVELS], int from, int n);
-void lg__turns_free(struct lg__turns *t);
+void lg__rotary_table_rows(const struct lg_model *m, const struct lg__rotary_table *t, float *cos,
+                           float *sin, const int32_t *const ids[LG_LEVELS], int from, int n);
+void lg__rotary_table_free(struct lg__rotary_table *t);
 
 /* x[n, C] = the embeddings of the batch's tokens from..from+n-1, and what the encoding adds. */
 void lg__embed(const struct lg_model *m, float *x, const int32_t *tokens,
                const int32_t *const ids[LG_LEVELS], int from, int n);
 
+/* Asked before each part of a prompt: not 0: lg_decoder_start returns, with nothing read. */
+typedef int lg__decoder_stop(void *context);
+void lg__decoder_stop_at(lg_decoder *d, lg__decoder_stop *stop, void *context);
+
 /* Whether queries and keys are turned by their own IDs before they meet. */
-static inline int lg__turned(const struct lg_model *m)
+static inline int lg__rotated(const struct lg_model *m)
 {
     return m->R > 0 && m->config.span == LG_SPAN_FULL;
 }

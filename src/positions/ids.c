@@ -13,9 +13,9 @@
 
 lg_scheme lg_scheme_default(void) { return (lg_scheme){.ids = "plain", .chunks = 2, .reach = 8}; }
 
-/* The place of a name among n infos, or -1 and the reason. `what` is the setting's name. */
-static int find(const char *name, const lg_ids_info *infos, int n, const char *what,
-                const char *more, lg_error *err)
+/* The place of a name among n infos, or -1 and the reason. `what` is what they are, in words. */
+static int find(const char *name, const lg_ids_info *infos, int n, const char *key,
+                const char *what, const char *more, lg_error *err)
 {
     const char *names[LG__IDS_COUNT];
     char list[160] = "";
@@ -28,12 +28,12 @@ static int find(const char *name, const lg_ids_info *infos, int n, const char *w
     }
     int near = lg_nearest(name, names, n);
     if (near >= 0)
-        lg__fail(err, LG_ERROR_ARGUMENT,
-                 "there is no %s \"%s\"; did you mean \"%s\"? There are %s%s", what, name,
-                 names[near], more, list);
+        lg__fail_key(err, LG_ERROR_ARGUMENT, key,
+                     "there is no %s \"%s\"; did you mean \"%s\"? There are %s%s", what, name,
+                     names[near], more, list);
     else
-        lg__fail(err, LG_ERROR_ARGUMENT, "there is no %s \"%s\"; there are %s%s", what, name, more,
-                 list);
+        lg__fail_key(err, LG_ERROR_ARGUMENT, key, "there is no %s \"%s\"; there are %s%s", what,
+                     name, more, list);
     return -1;
 }
 
@@ -56,88 +56,95 @@ static int plan_levels(struct lg__plan *p, const lg_scheme *s, const lg_task_sha
     p->levels = 1;
     if (!coupled(p->ids)) return 0;
     if (!shape->levels)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "ids is %s, but task %s has no labels that say which tokens belong "
-                        "together; take ids plain, random-start, randomized or pose, or write "
-                        "\"ids\" into the lines of your own data",
-                        s->ids, task_name(shape));
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "ids",
+                            "{ids} is %s, but task %s has no labels that say which tokens belong "
+                            "together; take ids plain, random-start, randomized or pose, or write "
+                            "\"ids\" into the lines of your own data",
+                            s->ids, task_name(shape));
     if (s->levels < 0 || s->levels > shape->levels)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "levels is %d, but task %s has %d; set levels to %d..%d, or to 0 for all",
-                        s->levels, task_name(shape), shape->levels, shape->needed, shape->levels);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "levels",
+            "{levels} is %d, but task %s has %d; set {levels} to %d..%d, or to 0 for all",
+            s->levels, task_name(shape), shape->levels, shape->needed, shape->levels);
     p->levels = s->levels ? s->levels : shape->levels;
     if (p->levels < shape->needed)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "levels is %d, but some tokens of task %s have labels at other levels only "
-                        "and would be left without an ID; set levels to %d or more, or to 0 for "
-                        "all",
-                        s->levels, task_name(shape), shape->needed);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "levels",
+            "{levels} is %d, but some tokens of task %s have labels at other levels only "
+            "and would be left without an ID; set {levels} to %d or more, or to 0 for "
+            "all",
+            s->levels, task_name(shape), shape->needed);
     return 0;
 }
 
 static int check_numbers(const struct lg__plan *p, const lg_scheme *s, lg_error *err)
 {
     if (s->max_id < 0 || s->max_id > INT_MAX - 2)
-        return lg__fail(err, LG_ERROR_ARGUMENT, "max_id is %d; it must be 0 (none) to %d",
-                        s->max_id, INT_MAX - 2);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "max_id",
+                            "{max_id} is %d; it must be 0 (none) to %d", s->max_id, INT_MAX - 2);
     if (!s->max_id && (p->ids == LG__IDS_RANDOM_START || p->ids == LG__IDS_RANDOMIZED ||
                        p->ids == LG__IDS_COUPLED_RANDOMIZED))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "ids is %s and max_id is 0, so there is nothing to draw from; set max_id "
-                        "to the largest ID that may be drawn, at least the tokens of the longest "
-                        "example",
-                        s->ids);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "max_id",
+            "{ids} is %s and {max_id} is 0, so there is nothing to draw from; set {max_id} "
+            "to the largest ID that may be drawn, at least the tokens of the longest "
+            "example",
+            s->ids);
     if (p->ids != LG__IDS_POSE && p->ids != LG__IDS_COUPLED_POSE) return 0;
     if (s->chunks < 2)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "chunks is %d; PoSE needs 2 or more (with one chunk take ids %s)",
-                        s->chunks, p->ids == LG__IDS_POSE ? "plain" : "coupled");
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "chunks",
+                            "{chunks} is %d; PoSE needs 2 or more (with one chunk take ids %s)",
+                            s->chunks, p->ids == LG__IDS_POSE ? "plain" : "coupled");
     if (s->target < 1)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "target is %d; PoSE needs the length in IDs to be ready for: set it to the "
-                        "longest test length in tokens",
-                        s->target);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "target",
+            "{target} is %d; PoSE needs the length in IDs to be ready for: set it to the "
+            "longest test length in tokens",
+            s->target);
     return 0;
 }
 
 static int check_head(const struct lg__plan *p, const lg_scheme *s, int l, lg_error *err)
 {
     if (p->ids != LG__IDS_COUPLED)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "source of level %d is %s, but ids is %s: %s; take source given, or ids "
-                        "coupled",
-                        l + 1, s->source[l], s->ids,
-                        coupled(p->ids) || p->ids == LG__IDS_RANDOMIZED || p->ids == LG__IDS_POSE
-                            ? "random steps cannot be foreseen, and evaluation has others"
-                            : "these IDs follow from the text and need no prediction");
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "source",
+            "source of level %d is %s, but {ids} is %s: %s; take source given, or ids "
+            "coupled",
+            l + 1, s->source[l], s->ids,
+            coupled(p->ids) || p->ids == LG__IDS_RANDOMIZED || p->ids == LG__IDS_POSE
+                ? "random steps cannot be foreseen, and evaluation has others"
+                : "these IDs follow from the text and need no prediction");
     if (l >= p->levels)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "source of level %d is %s, but the scheme has %d level%s; leave that "
-                        "source out, or take more levels",
-                        l + 1, s->source[l], p->levels, p->levels > 1 ? "s" : "");
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "source",
+                            "source of level %d is %s, but the scheme has %d level%s; leave that "
+                            "source out, or take more levels",
+                            l + 1, s->source[l], p->levels, p->levels > 1 ? "s" : "");
     if (p->head[l] == LG__HEAD_ABSOLUTE && !s->max_id)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "source of level %d is absolute and max_id is 0: the head has one class "
-                        "for each ID up to max_id; set max_id to the largest ID that will be met",
-                        l + 1);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "max_id",
+            "source of level %d is absolute and {max_id} is 0: the head has one class "
+            "for each ID up to {max_id}; set {max_id} to the largest ID that will be met",
+            l + 1);
     if (p->head[l] == LG__HEAD_DELTA && (s->reach < 1 || s->reach > 1 << 20))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "reach is %d; a delta head makes steps of -reach..reach: set it to 1..%d",
-                        s->reach, 1 << 20);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "reach",
+            "{reach} is %d; a delta head makes steps of -reach..reach: set it to 1..%d", s->reach,
+            1 << 20);
     return 0;
 }
 
 int lg__plan_make(struct lg__plan *p, const lg_scheme *s, const lg_task_shape *shape, lg_error *err)
 {
-    int e, ids = find(s->ids, lg__ids_infos, LG__IDS_COUNT, "ids", "", err);
+    int e, ids = find(s->ids, lg__ids_infos, LG__IDS_COUNT, "ids", "ids", "", err);
     if (ids < 0) return LG_ERROR_ARGUMENT;
     p->ids = (enum lg__ids)ids;
     if ((e = plan_levels(p, s, shape, err)) || (e = check_numbers(p, s, err))) return e;
     for (int l = 0; l < LG_LEVELS; l++) {
         p->head[l] = LG__HEAD_GIVEN;
         if (!s->source[l] || strcmp(s->source[l], "given") == 0) continue;
-        int head =
-            find(s->source[l], lg__head_infos, LG__HEAD_COUNT, "source of IDs", "given, ", err);
+        int head = find(s->source[l], lg__head_infos, LG__HEAD_COUNT, "source", "source of IDs",
+                        "given, ", err);
         if (head < 0) return LG_ERROR_ARGUMENT;
         p->head[l] = (enum lg__head)head;
         if ((e = check_head(p, s, l, err))) return e;
@@ -246,10 +253,11 @@ static void rng_of_prompt(lg_rng *r, const lg_example *x)
 static int too_long(const lg_scheme *s, int n, const char *what, int value, int least,
                     lg_error *err)
 {
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "ids %s: an example of %d tokens does not fit, since %s is %d; set %s to %d or "
-                    "more, or use shorter examples",
-                    s->ids, n, what, value, what, least);
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, what,
+        "ids %s: an example of %d tokens does not fit, since {%s} is %d; set {%s} to %d or "
+        "more, or use shorter examples",
+        s->ids, n, what, value, what, least);
 }
 
 static void count_from(int32_t *ids, int n, int32_t start)
@@ -293,10 +301,11 @@ static int abacus(int32_t *ids, const lg_scheme *s, const lg_task_shape *shape, 
     }
     if (!r || !s->max_id) return 0;
     if (longest > s->max_id)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "ids abacus: a number of %d digits does not fit, since max_id is %d; set "
-                        "max_id to %d or more, or use shorter numbers",
-                        longest, s->max_id, longest);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "max_id",
+            "ids abacus: a number of %d digits does not fit, since {max_id} is %d; set "
+            "{max_id} to %d or more, or use shorter numbers",
+            longest, s->max_id, longest);
     int32_t k = (int32_t)lg_rng_below(r, (uint32_t)(s->max_id - longest) + 1);
     for (int t = 0; t < x->n; t++) ids[t] += ids[t] ? k : 0;
     return 0;
@@ -329,11 +338,12 @@ static int no_room(const lg_scheme *s, const lg_task_shape *shape, int l, const 
                    int value, int64_t labels, int64_t least, lg_error *err)
 {
     const char *name = shape->level[l];
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "ids %s: level %d%s%s%s of this example has labels that need %lld IDs, which "
-                    "do not fit, since %s is %d; set %s to %lld or more, or use shorter examples",
-                    s->ids, l + 1, name ? " (" : "", name ? name : "", name ? ")" : "",
-                    (long long)labels, what, value, what, (long long)least);
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, what,
+        "ids %s: level %d%s%s%s of this example has labels that need %lld IDs, which "
+        "do not fit, since {%s} is %d; set {%s} to %lld or more, or use shorter examples",
+        s->ids, l + 1, name ? " (" : "", name ? name : "", name ? ")" : "", (long long)labels, what,
+        value, what, (long long)least);
 }
 
 static int couple(int32_t *ids, const lg_scheme *s, const lg_task_shape *shape, int l,

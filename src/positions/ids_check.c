@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/position.h"
+#include "positions/positions.h"
 
 enum { LOOKS = 8 }; /* examples that are tried */
 
@@ -44,10 +45,11 @@ static int check_span(const struct lg__plan *p, const lg_scheme *s, const lg_mod
     int gaps = p->ids == LG__IDS_POSE || p->ids == LG__IDS_RANDOMIZED ||
                p->ids == LG__IDS_COUPLED_POSE || p->ids == LG__IDS_COUPLED_RANDOMIZED;
     if (!gaps || c->span != LG_SPAN_WINDOW) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "ids is %s and the span is a window of IDs: a gap between IDs would put the "
-                    "next column out of sight; take span full, or ids %s",
-                    s->ids, lg__plan_coupled(p) ? "coupled" : "plain or random-start");
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "span",
+        "{ids} is %s and the span is a window of IDs: a gap between IDs would put the "
+        "next column out of sight; take span full, or ids %s",
+        s->ids, lg__plan_coupled(p) ? "coupled" : "plain or random-start");
 }
 
 static int check_abacus(const struct lg__plan *p, const lg_task_shape *shape, lg_error *err)
@@ -56,10 +58,11 @@ static int check_abacus(const struct lg__plan *p, const lg_task_shape *shape, lg
     if (p->ids != LG__IDS_ABACUS) return 0;
     for (int i = 0; shape->digit && i < shape->vocab; i++) digits += shape->digit[i];
     if (digits) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "ids is abacus, which counts digits, but none of the %d words of task %s is a "
-                    "digit; take ids plain, random-start or coupled",
-                    shape->vocab, shape->info ? shape->info->name : "?");
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "ids",
+        "{ids} is abacus, which counts digits, but none of the %d words of task %s is a "
+        "digit; take ids plain, random-start or coupled",
+        shape->vocab, shape->info ? shape->info->name : "?");
 }
 
 static const struct lg__encoding *encoding_of(const lg_model_config *c)
@@ -75,22 +78,23 @@ static int check_head(const struct lg__plan *p, const lg_scheme *s, const lg_tas
     const struct lg__encoding *encoding = encoding_of(c);
     const char *name = level_name(shape, l);
     if (p->head[l] == LG__HEAD_ABSOLUTE && !(encoding && encoding->absolute))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "source of level %d (%s) is absolute, but encoding %s does not show IDs "
-                        "themselves, but their differences at most; take source delta or pointer, "
-                        "or encoding learned or sinusoidal",
-                        l + 1, name, c->encoding ? c->encoding : "none");
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "source",
+            "source of level %d (%s) is absolute, but encoding %s does not show IDs "
+            "themselves, but their differences at most; take source delta or pointer, "
+            "or encoding learned or sinusoidal",
+            l + 1, name, c->encoding ? c->encoding : "none");
     if (p->head[l] != LG__HEAD_DELTA) return 0;
     if (!shape->reach[l])
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "source of level %d (%s) is delta, but in this task the step of that "
-                        "level's ID grows with the length; take source pointer",
-                        l + 1, name);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "source",
+                            "source of level %d (%s) is delta, but in this task the step of that "
+                            "level's ID grows with the length; take source pointer",
+                            l + 1, name);
     if (shape->reach[l] > s->reach)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "source of level %d (%s) is delta with reach %d, but this task makes "
-                        "steps of up to %d; set reach to %d or more, or take source pointer",
-                        l + 1, name, s->reach, shape->reach[l], shape->reach[l]);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "reach",
+                            "source of level %d (%s) is delta with {reach} %d, but this task makes "
+                            "steps of up to %d; set {reach} to %d or more, or take source pointer",
+                            l + 1, name, s->reach, shape->reach[l], shape->reach[l]);
     return 0;
 }
 
@@ -149,11 +153,12 @@ static int check_rows(const struct lg__plan *p, const lg_scheme *s, const lg_mod
         most = s->target - 1;
     if (p->ids != LG__IDS_PLAIN && p->ids != LG__IDS_POSE && s->max_id > most) most = s->max_id;
     if (most <= c->max_id) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "encoding learned has rows for IDs up to %d (the model's max_id), but with ids "
-                    "%s and length %d they go up to %d; set max_id to %d or more, or take an "
-                    "encoding without rows",
-                    c->max_id, s->ids, length, (int)most, (int)most);
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "max_id",
+        "encoding learned has rows for IDs up to %d (the model's {max_id}), but with ids "
+        "%s and length %d they go up to %d; set {max_id} to %d or more, or take an "
+        "encoding without rows",
+        c->max_id, s->ids, length, (int)most, (int)most);
 }
 
 /* An average of equal values hides how many there are: where positions enter the scores alone, the
@@ -164,10 +169,11 @@ static void remark_on_the_end(const lg_task_shape *shape, const lg_model_config 
     const struct lg__encoding *encoding = encoding_of(c);
     if (remark->text[0] || c->sink || c->span != LG_SPAN_WINDOW || shape->stop == LG_NONE) return;
     if (encoding->input) return;
-    lg__fail(remark, LG_OK,
-             "encoding %s shows positions in the scores alone, so with a window the model may not "
-             "see where an input ends, and the stop token may come too early or too late; set sink",
-             encoding->name);
+    lg__fail_key(
+        remark, LG_OK, "sink",
+        "encoding %s shows positions in the scores alone, so with a window the model may not "
+        "see where an input ends, and the stop token may come too early or too late; set {sink}",
+        encoding->name);
 }
 
 static void remark_on_roles(const struct lg__plan *p, const lg_task_shape *shape,
@@ -176,11 +182,12 @@ static void remark_on_roles(const struct lg__plan *p, const lg_task_shape *shape
     if (!lg__plan_coupled(p) || c->layers > 1 || c->span != LG_SPAN_WINDOW) return;
     for (int l = p->levels; l < shape->levels; l++)
         if (strcmp(level_name(shape, l), "role") == 0)
-            lg__fail(remark, LG_OK,
-                     "levels %d leaves out level %d (role), and one layer with a window does not "
-                     "see the order of the text: tokens that share an ID cannot be told apart; "
-                     "keep the role level (levels %d), or use two layers",
-                     p->levels, l + 1, l + 1);
+            lg__fail_key(
+                remark, LG_OK, "levels",
+                "levels %d leaves out level %d (role), and one layer with a window does not "
+                "see the order of the text: tokens that share an ID cannot be told apart; "
+                "keep the role level (levels %d), or use two layers",
+                p->levels, l + 1, l + 1);
 }
 
 /* With full span a relative bias is the same for all keys past an end of the window: where that end
@@ -191,12 +198,13 @@ static void remark_on_clipping(const struct lg__plan *p, const lg_task_shape *sh
     if (c->span != LG_SPAN_FULL || strcmp(c->encoding, "relative") != 0) return;
     for (int l = 0; l < c->levels && !remark->text[0]; l++)
         if (!c->window_lo[l] || (!c->window_hi[l] && lg__plan_coupled(p)))
-            lg__fail(remark, LG_OK,
-                     "the window of level %d (%s) is [%d, %d]: with span full a relative bias is "
-                     "the same past its ends, so keys of the query's own ID look like all that "
-                     "are %s it; take a window that is wider on both sides, or span window",
-                     l + 1, level_name(shape, l), c->window_lo[l], c->window_hi[l],
-                     !c->window_lo[l] ? "before" : "behind");
+            lg__fail_key(
+                remark, LG_OK, "window_lo",
+                "the window of level %d (%s) is [%d, %d]: with span full a relative bias is "
+                "the same past its ends, so keys of the query's own ID look like all that "
+                "are %s it; take a window that is wider on both sides, or span window",
+                l + 1, level_name(shape, l), c->window_lo[l], c->window_hi[l],
+                !c->window_lo[l] ? "before" : "behind");
 }
 
 int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, int length,

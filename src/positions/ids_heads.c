@@ -113,9 +113,9 @@ static int absolute_class(const struct level *v, int t, int32_t next, int32_t *c
     char text[160];
     *class = next;
     if (next <= v->scheme->max_id) return 0;
-    return lg__fail(
-        err, LG_ERROR_ARGUMENT,
-        "%s: the next ID is %d, above max_id, which is %d, and has no class; set max_id "
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "max_id",
+        "%s: the next ID is %d, above {max_id}, which is %d, and has no class; set {max_id} "
         "to %d or more, or take source delta or pointer",
         where(v, t, text), (int)next, v->scheme->max_id, (int)next);
 }
@@ -130,11 +130,11 @@ static int delta_class(const struct level *v, int t, int32_t next, int32_t carri
         *class = (int32_t)step + reach;
         return 0;
     }
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%s: the ID makes a step of %lld, outside of %d..%d; take source pointer, or "
-                    "a reach of %lld or more",
-                    where(v, t, text), (long long)step, -reach, reach,
-                    (long long)(step < 0 ? -step : step));
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "reach",
+        "%s: the ID makes a step of %lld, outside of %d..%d; take source pointer, or "
+        "a {reach} of %lld or more",
+        where(v, t, text), (long long)step, -reach, reach, (long long)(step < 0 ? -step : step));
 }
 
 /* The nearest step from an ID that is there to be pointed to. */
@@ -156,7 +156,7 @@ static int pointer_class(const struct level *v, int t, int32_t next, int32_t car
     }
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s: the next ID is %d, more than 2 away from every earlier one, so there is "
-                    "nothing to point to; take source given or delta, or mend the labels",
+                    "nothing to point to; take source given or delta, or fix the labels",
                     where(v, t, text), (int)next);
 }
 

@@ -8,10 +8,11 @@ static int check(const lg_model_config *c, lg_error *err)
 {
     int most = (1 << 24) / c->levels - 1; /* rows of all levels, as many as a vocabulary may have */
     if (c->max_id >= 1 && c->max_id <= most) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "max_id is %d; encoding 'learned' has a row for each ID from 0 to max_id, so "
-                    "set it to the largest ID that will be met, from 1 to %d",
-                    c->max_id, most);
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "max_id",
+        "{max_id} is %d; encoding 'learned' has a row for each ID from 0 to {max_id}, so "
+        "set it to the largest ID that will be met, from 1 to %d",
+        c->max_id, most);
 }
 
 static void input_shape(const lg_model_config *c, int *rows, int *cols, double *deviation)

@@ -13,6 +13,9 @@ extern const struct lg__encoding lg__encoding_fire;
 extern const struct lg__encoding lg__encoding_learned;
 extern const struct lg__encoding lg__encoding_sinusoidal;
 
+/* All of them; NULL ends. */
+extern lg__encoding_table lg__encodings[];
+
 /* *d = ID of key j - ID of the query at this level; returns 0 if either token has none there.
  * 64 bits: LG_ABSENT is taken off before anyone knows that it is no ID, and levels are summed. */
 static inline int lg__difference(const struct lg__pairs *p, int level, int j, int64_t *d)

@@ -17,11 +17,12 @@ static int check_pairs(const lg_model_config *c, lg_error *err)
 {
     int pairs = pairs_of(c), D = c->width / c->heads;
     if (pairs >= c->levels) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "rope has %d pairs for %d levels of IDs (rope_share %g of %d head dimensions); "
-                    "each level needs a pair: take heads of %.0f dimensions or more, a larger "
-                    "rope_share, or fewer levels",
-                    pairs, c->levels, c->rope_share, D, ceil(2 * c->levels / c->rope_share));
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "rope_share",
+        "rope has %d pairs for %d levels of IDs ({rope_share} %g of %d head dimensions); "
+        "each level needs a pair: take heads of %.0f dimensions or more, a larger "
+        "{rope_share}, or fewer levels",
+        pairs, c->levels, c->rope_share, D, ceil(2 * c->levels / c->rope_share));
 }
 
 /* A larger base cannot slow down a single pair: its frequency is base^0, and the exponent
@@ -31,11 +32,12 @@ static int check_base_change(const lg_model_config *c, lg_error *err)
     int pairs = pairs_of(c);
     for (int l = 0; l < c->levels; l++)
         if (lg__first_pair(pairs, c->levels, l + 1) - lg__first_pair(pairs, c->levels, l) < 2)
-            return lg__fail(err, LG_ERROR_ARGUMENT,
-                            "rope_scaling by a larger base needs two pairs a level, and level %d "
-                            "has one (%d pairs for %d levels); take wider heads, fewer levels or "
-                            "linear scaling",
-                            l + 1, pairs, c->levels);
+            return lg__fail_key(
+                err, LG_ERROR_ARGUMENT, "rope_scaling",
+                "{rope_scaling} by a larger base needs two pairs a level, and level %d "
+                "has one (%d pairs for %d levels); take wider heads, fewer levels or "
+                "linear scaling",
+                l + 1, pairs, c->levels);
     return 0;
 }
 
@@ -43,16 +45,18 @@ static int check_scaling(const lg_model_config *c, lg_error *err)
 {
     if (c->rope_scaling == LG_ROPE_PLAIN) return 0;
     if (!(c->rope_factor >= 1) || !isfinite(c->rope_factor))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "rope_factor is %g; it must be 1 or more: how many times longer than in "
-                        "training the texts will be",
-                        c->rope_factor);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "rope_factor",
+            "{rope_factor} is %g; it must be 1 or more: how many times longer than in "
+            "training the texts will be",
+            c->rope_factor);
     int by_length = c->rope_scaling == LG_ROPE_DYNAMIC || c->rope_scaling == LG_ROPE_YARN;
     if (by_length && c->rope_length < 1)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "rope_length is %d; dynamic and YaRN scaling need the length of training, "
-                        "1 or more",
-                        c->rope_length);
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "rope_length",
+            "{rope_length} is %d; dynamic and YaRN scaling need the length of training, "
+            "1 or more",
+            c->rope_length);
     if (c->rope_scaling == LG_ROPE_NTK || c->rope_scaling == LG_ROPE_DYNAMIC)
         return check_base_change(c, err);
     return 0;
@@ -62,11 +66,11 @@ static int check(const lg_model_config *c, lg_error *err)
 {
     int e;
     if (!(c->rope_share >= 0 && c->rope_share <= 1))
-        return lg__fail(err, LG_ERROR_ARGUMENT, "rope_share is %g; it must be from 0 to 1",
-                        c->rope_share);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "rope_share",
+                            "{rope_share} is %g; it must be from 0 to 1", c->rope_share);
     if (!(c->rope_base > 1) || !isfinite(c->rope_base))
-        return lg__fail(err, LG_ERROR_ARGUMENT, "rope_base is %g; it must be over 1 (10000)",
-                        c->rope_base);
+        return lg__fail_key(err, LG_ERROR_ARGUMENT, "rope_base",
+                            "{rope_base} is %g; it must be over 1 (10000)", c->rope_base);
     if ((int)c->rope_scaling < LG_ROPE_PLAIN || (int)c->rope_scaling > LG_ROPE_YARN)
         return lg__fail(err, LG_ERROR_ARGUMENT, "rope_scaling is %d; it must be from %d to %d",
                         (int)c->rope_scaling, LG_ROPE_PLAIN, LG_ROPE_YARN);

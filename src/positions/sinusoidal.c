@@ -7,10 +7,11 @@
 static int check(const lg_model_config *c, lg_error *err)
 {
     if (c->width / 2 >= c->levels) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "width %d is too small for encoding 'sinusoidal' with %d levels of IDs, which "
-                    "takes two dimensions a level; make width at least %d or take fewer levels",
-                    c->width, c->levels, 2 * c->levels);
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, "width",
+        "{width} %d is too small for encoding 'sinusoidal' with %d levels of IDs, which "
+        "takes two dimensions a level; make {width} at least %d or take fewer levels",
+        c->width, c->levels, 2 * c->levels);
 }
 
 /* One frequency w for all tokens: dimensions at and at + 1. The angle is made in double, as an

@@ -1,4 +1,4 @@
-/* table.c: every way in which an ID enters the network. */
+/* table.c: every way in which an ID enters the network, and the models that are made with them. */
 #include <stddef.h>
 
 #include "positions/positions.h"
@@ -12,7 +12,7 @@ const struct lg__encoding lg__encoding_none = {
             "Levels: any. Needs: nothing.",
 };
 
-const struct lg__encoding *const lg__encodings[] = {
+lg__encoding_table lg__encodings[] = {
     &lg__encoding_none,    &lg__encoding_rope,       &lg__encoding_relative,
     &lg__encoding_alibi,   &lg__encoding_t5,         &lg__encoding_fire,
     &lg__encoding_learned, &lg__encoding_sinusoidal, NULL,
@@ -28,4 +28,14 @@ lg_encoding_info lg_encoding_info_at(int i)
     info.line = lg__encodings[i]->line;
     info.text = lg__encodings[i]->text;
     return info;
+}
+
+int lg_model_config_check(const lg_model_config *c, lg_error *err)
+{
+    return lg__model_config_check(c, lg__encodings, err);
+}
+
+lg_model *lg_model_new(const lg_model_config *c, lg_error *err)
+{
+    return lg__model_new(c, lg__encodings, err);
 }

@@ -1,31 +1,15 @@
-/* figure.c: curves over lengths, drawn by gnuplot. The script comes to it as its input and the
- * picture goes out as its output, so that no file's name is ever read by gnuplot or by a shell. */
-#include <errno.h>
-#include <fcntl.h>
+/* figure.c: curves over lengths, as a script for gnuplot. */
 #include <math.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "lengthen_lab.h"
+#include "report/gnuplot.h"
 
-extern char **environ;
-
-#define REMEDY "install gnuplot (Debian: gnuplot-nox), or leave --plot out"
-
-enum { SVG, PNG };
-/* Pixels of the SVG; a PNG has twice as many each way. KEY: one line of the key. */
-enum { WIDE = 760, HIGH = 420, KEY = 18, LETTER = 7, SAMPLE = 60, MOST_NAME = 90 };
-/* Of the caption: pixels and letters of a line. */
-enum { SMALL = 15, SMALL_LETTERS = 150 };
-enum { PATH = 4096, LINE = 200, COLOURS = 8, POINTS = 6, DASHES = 5 };
+/* Pixels: a line of the key, a letter in it, its sample of a line. */
+enum { KEY = 18, LETTER = 7, SAMPLE = 60 };
+enum { COLOURS = 8, POINTS = 6, DASHES = 5 };
 
 struct point {
     double x, y, low, high;
@@ -40,6 +24,8 @@ struct drawing {
     double lo, hi;      /* of the axis, with a margin */
     int whole;          /* all x are whole numbers: so are those on the axis */
     int low, high;      /* of a logarithmic y axis: powers of ten */
+    double squeeze;  /* the training range is drawn so much narrower than to scale; 1: it is not */
+    char *unlearned; /* [curves] 1: not learned at the lengths of training */
 };
 
 /* ---- The figure ---------------------------------------------------------------------------- */
@@ -108,6 +94,36 @@ static void set_axis(struct drawing *d, int n)
     d->hi = d->log ? hi * margin : hi + margin;
 }
 
+/* Where x is between the ends of the axis, 0 to 1, to scale. */
+static double to_scale(const struct drawing *d, double x)
+{
+    return d->log ? log(x / d->lo) / log(d->hi / d->lo) : (x - d->lo) / (d->hi - d->lo);
+}
+
+/* The same as it is drawn: the range of training, which nobody looks at for long, takes at most TRAINED of the
+ * width; what is beyond it has the rest. */
+static const double TRAINED = 0.2;
+
+static double place(const struct drawing *d, double x)
+{
+    double at = to_scale(d, x);
+    if (d->squeeze == 1) return at;
+    double edge = to_scale(d, d->f->trained_high);
+    return at <= edge ? at * d->squeeze : TRAINED + (at - edge) / (1 - edge) * (1 - TRAINED);
+}
+
+/* The number that stands for x on gnuplot's axis: x itself, or its place where the axis is not to scale. */
+static double on_axis(const struct drawing *d, double x)
+{
+    return d->squeeze < 1 ? place(d, x) : x;
+}
+
+static void set_squeeze(struct drawing *d)
+{
+    double edge = trained(d->f) ? to_scale(d, d->f->trained_high) : 0;
+    d->squeeze = edge > TRAINED && d->f->trained_high < 0.9 * d->most ? TRAINED / edge : 1;
+}
+
 static int prepare(struct drawing *d, lg_error *err)
 {
     const lg_figure *f = d->f;
@@ -120,7 +136,8 @@ static int prepare(struct drawing *d, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT, "a training range from %g to %g; give it in order",
                         f->trained_low, f->trained_high);
     d->points = lg__alloc((size_t)n * sizeof *d->points);
-    if (!d->points)
+    d->unlearned = lg__alloc((size_t)f->count);
+    if (!d->points || !d->unlearned)
         return lg__fail(err, LG_ERROR_MEMORY, "no memory for %d points; end other programs", n);
     struct point *to = d->points;
     for (int i = 0; i < f->count; i++) {
@@ -129,82 +146,12 @@ static int prepare(struct drawing *d, lg_error *err)
         to += f->curves[i].n > 0 ? f->curves[i].n : 0;
     }
     set_axis(d, n);
+    set_squeeze(d);
+    for (int i = 0; i < f->count; i++) d->unlearned[i] = (char)lg__unlearned(f, i);
     return 0;
 }
 
 /* ---- The script ---------------------------------------------------------------------------- */
-
-/* Bytes of the UTF-8 character that s begins with; 0: it begins with none that XML allows. */
-static int character(const char *s)
-{
-    const unsigned char *u = (const unsigned char *)s;
-    int n = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
-    if (u[0] > 0xf4) return 0;
-    for (int i = 1; i < n; i++)
-        if ((u[i] & 0xc0) != 0x80) return 0;
-    if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xf0 && u[1] < 0x90) || /* longer than needed */
-        (u[0] == 0xed && u[1] > 0x9f) || (u[0] == 0xf4 && u[1] > 0x8f) || /* no such character */
-        (u[0] == 0xef && u[1] == 0xbf && u[2] > 0xbd))
-        return 0;
-    return n;
-}
-
-static int length(const char *text)
-{
-    int n = 0;
-    for (; text && *text; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
-/* A text of one line, of at most so many characters. In single quotes gnuplot takes everything as
- * it is (in double ones `x` would be run by a shell); the quote itself comes from a variable, for
- * gnuplot counts quotes before it reads them. */
-static void quote(FILE *s, const char *text, int most)
-{
-    fputc('\'', s);
-    for (int left = most; text && *text; left--) {
-        int n = character(text);
-        if (!left) {
-            fputs("…", s);
-            break;
-        }
-        if (!n)
-            fputc('?', s);
-        else if (*text == '\'')
-            fputs("'.quote.'", s);
-        else if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            fputc(' ', s);
-        else
-            fprintf(s, "%.*s", n, text);
-        text += n ? n : 1;
-    }
-    fputc('\'', s);
-}
-
-/* 20, 500,000, 2×10⁷. */
-static void number(char *text, size_t size, double x)
-{
-    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    double whole = round(x), a = fabs(whole);
-    const char *minus = x < 0 ? "−" : "";
-    if (fabs(x - whole) > 1e-9 * fmax(1, a) || a >= 1e99) {
-        snprintf(text, size, "%.4g", x);
-    } else if (a < 1e7) {
-        int i = (int)a;
-        if (i >= 1000000)
-            snprintf(text, size, "%s%d,%03d,%03d", minus, i / 1000000, i / 1000 % 1000, i % 1000);
-        else if (i >= 1000)
-            snprintf(text, size, "%s%d,%03d", minus, i / 1000, i % 1000);
-        else
-            snprintf(text, size, "%s%d", i ? minus : "", i);
-    } else {
-        int k = (int)floor(log10(a) + 1e-9);
-        char factor[32];
-        snprintf(factor, sizeof factor, "%.3g×", a / pow(10, k));
-        snprintf(text, size, "%s%s10%s%s", minus, strcmp(factor, "1×") == 0 ? "" : factor,
-                 k > 9 ? raised[k / 10] : "", raised[k % 10]);
-    }
-}
 
 /* The powers of ten on a logarithmic y axis, at most ten of them with a label. */
 static void y_ticks(FILE *s, const struct drawing *d)
@@ -229,8 +176,11 @@ static void tick(FILE *s, const struct drawing *d, double x, int level, int *cou
     char text[64] = "";
     double near = 1e-9 * (d->log ? x : d->most - d->least);
     if (x < d->least - near || x > d->most + near) return;
-    if (!level) number(text, sizeof text, x);
-    fprintf(s, "%s'%s' %.15g %d", (*count)++ ? ", " : "", text, x, level);
+    int squeezed = d->squeeze < 1 && x < d->f->trained_high * (1 - 1e-9);
+    if (squeezed && level) return; /* there is no room for them */
+    int near_edge = d->squeeze < 1 && fabs(place(d, d->f->trained_high) - place(d, x)) < 0.06;
+    if (!level && !(near_edge && x != d->f->trained_high)) lg__plot_number(text, sizeof text, x);
+    fprintf(s, "%s'%s' %.15g %d", (*count)++ ? ", " : "", text, on_axis(d, x), level);
 }
 
 static void ticks(FILE *s, const struct drawing *d)
@@ -256,111 +206,70 @@ static void ticks(FILE *s, const struct drawing *d)
         for (int j = 0; j < 20 && (first + j) * step <= d->hi; j++)
             tick(s, d, (first + j) * step, 0, &count);
     }
+    if (d->squeeze < 1) tick(s, d, d->f->trained_high, 0, &count);
     fputs(")\n", s);
 }
 
-/* Lines of the key, in so many columns that the longest name fits. */
+static int wide(const lg_figure *f) { return f->width > 0 ? f->width : LG__PLOT_WIDE; }
+
+/* Lines of the key, in so many columns that the longest name fits; one line alone needs none. */
 static int key_lines(const lg_figure *f, int *columns)
 {
     int longest = 0;
     for (int i = 0; i < f->count; i++) {
-        int n = length(f->curves[i].name);
-        if (n > longest) longest = n < MOST_NAME ? n : MOST_NAME;
+        int n = lg__plot_length(f->curves[i].name);
+        if (n > longest) longest = n < LG__PLOT_NAME ? n : LG__PLOT_NAME;
     }
-    *columns = (WIDE - 60) / (LETTER * longest + SAMPLE);
+    *columns = (wide(f) - 60) /
+               (LETTER * (longest + (f->answers ? (int)sizeof LG__NOT_LEARNED - 1 : 0)) + SAMPLE);
     if (*columns < 1) *columns = 1;
-    return (f->count + *columns - 1) / *columns;
+    return f->count < 2 ? 0 : (f->count + *columns - 1) / *columns;
 }
 
-/* Bytes of the first line of a text, which is broken at a blank. */
-static int caption_line(const char *text)
+static void terminal(FILE *s, const lg_figure *f, enum lg__picture kind)
 {
-    int letters = 0, blank = 0, at = 0;
-    for (; text[at]; at++) {
-        if (((unsigned char)text[at] & 0xc0) != 0x80 && letters++ == SMALL_LETTERS)
-            return blank ? blank : at;
-        if (text[at] == ' ') blank = at;
-    }
-    return at;
-}
-
-/* Writes the caption at the foot of a figure so high, and the plot above it; s NULL: nothing.
- * Returns its height. */
-static int caption(FILE *s, const lg_figure *f, int high)
-{
-    const char *text = f->caption ? f->caption : "";
-    int lines = 0, line = 0;
-    for (const char *at = text; *at; at += strspn(at, " "), lines++) at += caption_line(at);
-    int foot = lines ? SMALL * lines + SMALL / 2 : 0;
-    if (!s || !lines) return foot;
-    fprintf(s, "set origin 0,%.6f\nset size 1,%.6f\n", (double)foot / high,
-            (double)(high - foot) / high);
-    for (; *text; text += strspn(text, " "), line++) {
-        char part[4 * SMALL_LETTERS + 1];
-        int n = caption_line(text);
-        snprintf(part, sizeof part, "%.*s", n, text);
-        text += n;
-        fprintf(s, "set label %d ", 10 + line);
-        quote(s, part, SMALL_LETTERS);
-        fprintf(s, " at screen 0.02,%.6f font ',9' textcolor rgb '#555555'\n",
-                (foot - SMALL * (line + 0.75)) / high);
-    }
-    return foot;
-}
-
-static void terminal(FILE *s, const lg_figure *f, int kind)
-{
-    int columns, lines = key_lines(f, &columns), high = HIGH + (lines > 2 ? KEY * (lines - 2) : 0);
-    high += caption(NULL, f, high);
-    fputs("set encoding utf8\nquote = \"\\047\"\n", s);
-    if (kind == SVG) {
-        fprintf(s,
-                "set terminal svg noenhanced size %d,%d background '#ffffff' "
-                "font 'sans-serif,12'\n",
-                WIDE, high);
-    } else {
-        fprintf(s,
-                "if (strstrt(GPVAL_TERMINALS, ' pngcairo ') > 0) {\n"
-                "  set terminal pngcairo noenhanced size %d,%d background '#ffffff' "
-                "font 'sans,12' fontscale 2 linewidth 2 pointscale 2\n"
-                "} else {\n"
-                "  set terminal png noenhanced truecolor size %d,%d background '#ffffff' "
-                "font 'sans,24' linewidth 2\n"
-                "}\n",
-                2 * WIDE, 2 * high, 2 * WIDE, 2 * high);
-    }
-    fprintf(s, "set key below center horizontal Left reverse samplen 3 height 1 maxcols %d\n",
-            columns);
-    caption(s, f, high);
+    int columns, lines = key_lines(f, &columns), high = f->height > 0 ? f->height : LG__PLOT_HIGH;
+    if (f->height <= 0) high += lines > 2 ? KEY * (lines - 2) : 0;
+    if (f->height <= 0) high += lg__plot_caption(NULL, f->caption, high);
+    lg__plot_terminal(s, kind, wide(f), high);
+    if (lines)
+        fprintf(s, "set key below center horizontal Left reverse samplen 3 height 1 maxcols %d\n",
+                columns);
+    else
+        fputs("unset key\n", s);
+    lg__plot_caption(s, f->caption, high);
 }
 
 /* The training range behind the curves, at least so wide that it is seen. */
 static void shade(FILE *s, const struct drawing *d)
 {
     if (!trained(d->f)) return;
-    double scale = d->log ? log(d->hi / d->lo) : d->hi - d->lo;
-    double from = fmax(d->f->trained_low, d->lo), to = d->f->trained_high;
-    from = d->log ? log(from / d->lo) / scale : (from - d->lo) / scale;
-    to = d->log ? log(to / d->lo) / scale : (to - d->lo) / scale;
+    double from = place(d, fmax(d->f->trained_low, d->lo)), to = place(d, d->f->trained_high);
     double thin = fmax(0, 0.006 - (to - from) / 2), middle = (from + to) / 2;
     from = fmax(0, from - thin);
     to = fmin(1, to + thin);
-    fprintf(s,
-            "set object 1 rectangle from graph %.6f,0 to graph %.6f,1 behind "
-            "fillcolor rgb '#ececec' fillstyle solid noborder\n"
-            "set label 1 'training, %g to %g' at graph %.6f,0.09 center textcolor rgb '#777777'\n",
-            from, to, d->f->trained_low, d->f->trained_high, fmin(fmax(middle, 0.1), 0.9));
+    fprintf(
+        s,
+        "set object 1 rectangle from graph %.6f,0 to graph %.6f,1 behind "
+        "fillcolor rgb '#ececec' fillstyle solid noborder\n"
+        "set label 1 'training, %g to %g%s' at graph %.6f,0.09 center textcolor rgb '#777777'\n",
+        from, to, d->f->trained_low, d->f->trained_high, d->squeeze < 1 ? " (narrowed)" : "",
+        fmin(fmax(middle, 0.13), 0.87));
 }
 
 static void axes(FILE *s, const struct drawing *d)
 {
     fputs("set title ", s);
-    quote(s, d->f->title, MOST_NAME);
+    lg__plot_quote(s, d->f->title, LG__PLOT_NAME);
     fputs("\nset xlabel ", s);
-    quote(s, d->f->x_label, MOST_NAME);
+    lg__plot_quote(s, d->f->x_label, LG__PLOT_NAME);
     fputs(" offset 0,0.6\nset ylabel ", s);
-    quote(s, d->f->y_label, MOST_NAME);
-    fprintf(s, "\n%sset xrange [%.15g:%.15g]\n", d->log ? "set logscale x\n" : "", d->lo, d->hi);
+    lg__plot_quote(s, d->f->y_label, LG__PLOT_NAME);
+    if (d->squeeze < 1)
+        fputs("\nset xrange [0:1]\n", s);
+    else
+        fprintf(s, "\n%sset xrange [%.15g:%.15g]\n", d->log ? "set logscale x\n" : "", d->lo,
+                d->hi);
     ticks(s, d);
     shade(s, d);
     if (d->f->log_y)
@@ -377,11 +286,12 @@ static void axes(FILE *s, const struct drawing *d)
           s);
 }
 
-static void block(FILE *s, int curve, const struct point *p, int n, double unit)
+static void block(FILE *s, const struct drawing *d, int curve, const struct point *p, int n,
+                  double unit)
 {
     fprintf(s, "$curve%d << EOD\n", curve);
     for (int i = 0; i < n; i++)
-        fprintf(s, "%.15g %.15g %.15g %.15g\n", p[i].x, unit * p[i].y, unit * p[i].low,
+        fprintf(s, "%.15g %.15g %.15g %.15g\n", on_axis(d, p[i].x), unit * p[i].y, unit * p[i].low,
                 unit * p[i].high);
     fputs("EOD\n", s);
 }
@@ -397,7 +307,7 @@ static void curves(FILE *s, const struct drawing *d)
     const char *between = "plot ";
     for (int i = 0, at = 0; i < f->count; i++) {
         if (f->curves[i].n < 1) continue;
-        block(s, i, d->points + at, f->curves[i].n, f->log_y || numbers(f) ? 1 : 100);
+        block(s, d, i, d->points + at, f->curves[i].n, f->log_y || numbers(f) ? 1 : 100);
         at += f->curves[i].n;
     }
     for (int i = 0; i < f->count; i++) {
@@ -421,167 +331,36 @@ static void curves(FILE *s, const struct drawing *d)
         else
             fputs("NaN", s); /* in the key, without a point */
         fprintf(s,
-                " with linespoints linewidth 2 dashtype %d pointtype %d pointsize 0.7 "
+                " with linespoints linewidth %d dashtype %d pointtype %d pointsize 0.7 "
                 "linecolor rgb '%s' ",
-                1 + (i + i / COLOURS) % DASHES, shape[i % POINTS], colour[i % COLOURS]);
+                d->unlearned[i] ? 1 : 2, 1 + (i + i / COLOURS) % DASHES,
+                shape[i % POINTS] - d->unlearned[i], colour[i % COLOURS]);
         if (name && *name) fputs("title ", s);
         if (name && *name)
-            quote(s, name, MOST_NAME);
+            lg__plot_quote(s, name, LG__PLOT_NAME);
         else
             fputs("notitle", s);
+        if (name && *name && d->unlearned[i]) fprintf(s, ".'%s'", LG__NOT_LEARNED);
         between = ", \\\n  ";
     }
     fputc('\n', s);
 }
 
-/* ---- gnuplot ------------------------------------------------------------------------------- */
-
-/* gnuplot -d: without the user's own settings, nor GNUTERM. The script as a file, not as lines of a
- * terminal: then the first error ends it. */
-static int spawn(int script, int picture, int complaints, pid_t *pid)
+static void write_script(FILE *s, enum lg__picture kind, const void *context)
 {
-    char *const words[] = {"gnuplot", "-d", "/dev/stdin", NULL};
-    posix_spawn_file_actions_t files;
-    int e, n = 0, kept = 0;
-    while (environ && environ[n]) n++;
-    char **environment = lg__alloc((size_t)(n + 1) * sizeof *environment);
-    if (!environment) return ENOMEM;
-    for (int i = 0; i < n; i++)
-        if (strncmp(environ[i], "GNUTERM=", 8) != 0) environment[kept++] = environ[i];
-    if (!(e = posix_spawn_file_actions_init(&files))) {
-        e = posix_spawn_file_actions_adddup2(&files, script, 0);
-        if (!e) e = posix_spawn_file_actions_adddup2(&files, picture, 1);
-        if (!e) e = posix_spawn_file_actions_adddup2(&files, complaints, 2);
-        if (!e) e = posix_spawnp(pid, words[0], &files, NULL, words, environment);
-        posix_spawn_file_actions_destroy(&files);
-    }
-    free(environment);
-    return e;
+    const struct drawing *d = context;
+    terminal(s, d->f, kind);
+    axes(s, d);
+    curves(s, d);
 }
 
-/* What gnuplot complains of: the first line that is neither a warning nor its echo of the script,
- * which has a line with ^ after it. */
-static void first_complaint(FILE *f, char line[LINE])
-{
-    char *next = NULL;
-    size_t room = 0;
-    rewind(f);
-    line[0] = '\0';
-    while (getline(&next, &room, f) > 0) {
-        char *from = next + strspn(next, " \t");
-        from[strcspn(from, "\n")] = '\0';
-        if (!*from || strcasestr(from, "warning")) continue;
-        if (line[0] && *from != '^') break;
-        snprintf(line, LINE, "%s", *from == '^' ? "" : from);
-    }
-    free(next);
-}
-
-/* The picture ends as such a picture does: a full disk leaves half of one. */
-static int is_whole(int picture, int kind)
-{
-    char tail[33] = "";
-    off_t size = lseek(picture, 0, SEEK_END);
-    if (size < 1) return 0;
-    ssize_t n = pread(picture, tail, 32, size > 32 ? size - 32 : 0);
-    return n > 0 && memmem(tail, (size_t)n, kind == SVG ? "</svg>" : "IEND", kind == SVG ? 6 : 4);
-}
-
-static int run(FILE *script, int picture, FILE *complaints, const char *file, int kind,
-               lg_error *err)
-{
-    pid_t pid = 0;
-    int status = 0, e = spawn(fileno(script), picture, fileno(complaints), &pid);
-    char line[LINE];
-    if (!e)
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
-    if (e == ENOENT || (!e && WIFEXITED(status) && WEXITSTATUS(status) == 127))
-        return lg__fail(err, LG_ERROR_SYSTEM, "%.150s: there is no gnuplot to draw it; " REMEDY,
-                        file);
-    if (e)
-        return lg__fail(err, LG_ERROR_SYSTEM, "%.150s: gnuplot could not be started: %s; " REMEDY,
-                        file, strerror(e));
-    if (status == 0 && is_whole(picture, kind)) return 0;
-    first_complaint(complaints, line);
-    return lg__fail(err, LG_ERROR_SYSTEM,
-                    "%.150s: gnuplot could not draw it (\"%.150s\"); see that its version is 5 or "
-                    "later and the disk not full, " REMEDY,
-                    file, line[0] ? line : "no message");
-}
-
-static int draw(const struct drawing *d, int picture, const char *file, int kind, lg_error *err)
-{
-    FILE *script = tmpfile(), *complaints = tmpfile();
-    int e = 0;
-    if (script) {
-        terminal(script, d->f, kind);
-        axes(script, d);
-        curves(script, d);
-    }
-    if (!script || !complaints || fflush(script) || lseek(fileno(script), 0, SEEK_SET))
-        e = lg__fail(err, LG_ERROR_SYSTEM,
-                     "%.150s: the script for gnuplot could not be written to " P_tmpdir
-                     ": %s; make room there",
-                     file, strerror(errno));
-    if (!e) e = run(script, picture, complaints, file, kind, err);
-    if (script) fclose(script);
-    if (complaints) fclose(complaints);
-    return e;
-}
-
-/* ---- The file ------------------------------------------------------------------------------ */
-
-static int find_kind(const char *file, int *kind, lg_error *err)
-{
-    size_t n = file ? strlen(file) : 0;
-    const char *end = n > 4 ? file + n - 4 : "";
-    *kind = strcasecmp(end, ".png") == 0 ? PNG : SVG;
-    if (*kind == PNG || strcasecmp(end, ".svg") == 0) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "\"%.150s\" is no name for a figure; let it end in .svg or .png",
-                    file ? file : "");
-}
-
-/* A new file in the folder of the other, with the rights that any new file gets. */
-static int open_beside(const char *file, char temporary[PATH], int *fd, lg_error *err)
-{
-    const char *slash = strrchr(file, '/');
-    int folder = slash ? (int)(slash - file) + 1 : 0;
-    struct stat st;
-    if (stat(file, &st) == 0 && S_ISDIR(st.st_mode))
-        return lg__fail(err, LG_ERROR_ARGUMENT, "%.150s is a folder; give the figure another name",
-                        file);
-    if (folder > PATH - 100) folder = 0, errno = ENAMETOOLONG;
-    *fd = -1;
-    for (int i = 0; i < 100 && *fd < 0; i++) {
-        snprintf(temporary, PATH, "%.*s.lengthen-figure-%ld-%d", folder, file, (long)getpid(), i);
-        *fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd < 0 && errno != EEXIST) break;
-    }
-    if (*fd >= 0) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%.150s: its folder cannot be written to: %s; make the folder, or give another",
-                    file, strerror(errno));
-}
-
-/* Draws beside the file and, to keep it, puts it in its place. */
 static int make(const lg_figure *f, const char *file, int keep, lg_error *err)
 {
     struct drawing d = {.f = f};
-    char temporary[PATH];
-    int kind = SVG, fd = -1, e = find_kind(file, &kind, err);
-    if (!e) e = prepare(&d, err);
-    if (!e) e = open_beside(file, temporary, &fd, err);
-    if (!e) e = draw(&d, fd, file, kind, err);
-    if (fd >= 0) {
-        close(fd);
-        if (!e && keep && rename(temporary, file))
-            e = lg__fail(err, LG_ERROR_SYSTEM, "%.150s could not be put in its place: %s; check it",
-                         file, strerror(errno));
-        if (e || !keep) unlink(temporary);
-    }
+    int e = prepare(&d, err);
+    if (!e) e = lg__gnuplot(file, keep, write_script, &d, err);
     free(d.points);
+    free(d.unlearned);
     return e;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "lengthen_lab.h"
+#include "report/gnuplot.h"
 
 enum { LEAST_WIDE = 40, MOST_WIDE = 200, LEAST_HIGH = 8, MOST_HIGH = 40, FEW_ROWS = 5 };
 enum { LEFT = 6 /* "100% |" */, ROOMY = 60, NOBODY = -1, BACK = -2 /* dim */, TEXT = 1024 };
@@ -18,7 +18,7 @@ struct cell {
 
 struct plot {
     const lg_figure *f;
-    FILE *out;
+    lg_buffer *out;
     struct cell *cells; /* [rows, columns] */
     int width, rows, columns, colour, ascii;
     int title, y_label, x_label, legend; /* lines for each */
@@ -274,11 +274,11 @@ static void use_colour(const struct plot *p, int owner, int *now)
 {
     static const char *const colours[] = {"34", "33", "32", "35", "36", "31"};
     if (!p->colour || owner == *now) return;
-    if (*now != NOBODY) fputs("\033[0m", p->out);
+    if (*now != NOBODY) lg_buffer_put(p->out, "\033[0m");
     if (owner == BACK)
-        fputs("\033[2m", p->out);
+        lg_buffer_put(p->out, "\033[2m");
     else if (owner != NOBODY)
-        fprintf(p->out, "\033[%sm", colours[owner % 6]);
+        lg_buffer_print(p->out, "\033[%sm", colours[owner % 6]);
     *now = owner;
 }
 
@@ -303,17 +303,17 @@ static void print_rows(const struct plot *p)
         const char *label = row_label(p, r);
         int last = p->columns, now = NOBODY;
         while (last && !at(p, r, last - 1)->glyph[0]) last--;
-        fprintf(p->out, "%4s %s", label ? label : "",
-                p->ascii ? label ? "+" : "|"
-                : label  ? "┤"
-                         : "│");
+        lg_buffer_print(p->out, "%4s %s", label ? label : "",
+                        p->ascii ? label ? "+" : "|"
+                        : label  ? "┤"
+                                 : "│");
         for (int c = 0; c < last; c++) {
             const struct cell *cell = at(p, r, c);
             use_colour(p, cell->owner, &now);
-            fputs(cell->glyph[0] ? cell->glyph : " ", p->out);
+            lg_buffer_put(p->out, cell->glyph[0] ? cell->glyph : " ");
         }
         use_colour(p, NOBODY, &now);
-        fputc('\n', p->out);
+        lg_buffer_put(p->out, "\n");
     }
 }
 
@@ -353,17 +353,17 @@ static void print_axis(const struct plot *p)
         place_tick(p, p->f->trained_low, axis, labels);
     if (trained(p->f) && p->f->trained_high >= p->least)
         place_tick(p, p->f->trained_high, axis, labels);
-    fprintf(p->out, "%*s%s", LEFT - 1, "", p->ascii ? "+" : "└");
+    lg_buffer_print(p->out, "%*s%s", LEFT - 1, "", p->ascii ? "+" : "└");
     for (int c = LEFT; c < p->width; c++) {
         const char *line = axis[c] == '+' ? "┬" : "─";
         if (p->ascii)
-            fputc(axis[c], p->out);
+            lg_buffer_add(p->out, &axis[c], 1);
         else
-            fputs(line, p->out);
+            lg_buffer_put(p->out, line);
     }
     int end = p->width;
     while (end && labels[end - 1] == ' ') end--;
-    fprintf(p->out, "\n%.*s\n", end, labels);
+    lg_buffer_print(p->out, "\n%.*s\n", end, labels);
 }
 
 /* The curve that hides all points of this one; NOBODY: some are seen, or there are none. */
@@ -396,7 +396,8 @@ static int last_value(const struct plot *p, int curve, char text[TEXT])
     else
         percent(share, c->y[last]);
     number(x, c->x[last]);
-    n = snprintf(text, TEXT, "%6s at %s", share, x);
+    n = snprintf(text, TEXT, "%6s at %s%s", share, x,
+                 p->width >= ROOMY && lg__unlearned(p->f, curve) ? ", not learned" : "");
     if (by < 0 || p->width < ROOMY) return n;
     marker(p, by, glyph);
     snprintf(text + n, (size_t)(TEXT - n), ", under %s", glyph);
@@ -420,26 +421,28 @@ static void print_legend(const struct plot *p)
         int n = fit(name, p->f->curves[i].name, room, p->ascii), now = NOBODY;
         marker(p, i, glyph);
         last_value(p, i, value);
-        fprintf(p->out, "%*s", LEFT - 2, "");
+        lg_buffer_print(p->out, "%*s", LEFT - 2, "");
         use_colour(p, i, &now);
-        fputs(glyph, p->out);
+        lg_buffer_put(p->out, glyph);
         use_colour(p, NOBODY, &now);
-        fprintf(p->out, " %s%*s%s\n", name, longest - n + 2 * (longest > 0), "", value);
+        lg_buffer_print(p->out, " %s%*s%s\n", name, longest - n + 2 * (longest > 0), "", value);
     }
-    if (curves < p->f->count) fprintf(p->out, "%*sand %d more\n", LEFT, "", p->f->count - curves);
+    if (curves < p->f->count)
+        lg_buffer_print(p->out, "%*sand %d more\n", LEFT, "", p->f->count - curves);
     if (!trained(p->f) || p->f->count >= p->legend) return;
     number(from, p->f->trained_low);
     number(to, p->f->trained_high);
     snprintf(value, sizeof value, "%s training, %s to %s", p->ascii ? ":" : "░", from, to);
     fit(name, value, p->width - LEFT + 2, p->ascii);
-    fprintf(p->out, "%*s%s\n", LEFT - 2, "", name);
+    lg_buffer_print(p->out, "%*s%s\n", LEFT - 2, "", name);
 }
 
 static void print_label(const struct plot *p, const char *text, int centred)
 {
     char line[TEXT];
     int n = fit(line, text, p->width - LEFT, p->ascii);
-    fprintf(p->out, "%*s%s\n", n ? centred ? LEFT + (p->columns - n) / 2 : LEFT : 0, "", line);
+    lg_buffer_print(p->out, "%*s%s\n", n ? centred ? LEFT + (p->columns - n) / 2 : LEFT : 0, "",
+                    line);
 }
 
 static void print(struct plot *p)
@@ -447,10 +450,10 @@ static void print(struct plot *p)
     char line[TEXT];
     if (p->title) {
         fit(line, p->f->title, p->width, p->ascii);
-        fprintf(p->out, "%s\n", line);
+        lg_buffer_print(p->out, "%s\n", line);
     }
     if (p->empty) {
-        fputs("no points to show\n", p->out);
+        lg_buffer_put(p->out, "no points to show\n");
         return;
     }
     put_training(p);
@@ -466,9 +469,8 @@ static int between(int x, int least, int most) { return x < least ? least : x > 
 
 char *lg_figure_text(const lg_figure *f, int width, int height, int colour, int ascii)
 {
-    struct plot p = {.f = f, .colour = colour, .ascii = ascii};
-    char *text = NULL;
-    size_t size = 0;
+    lg_buffer b = {0};
+    struct plot p = {.f = f, .out = &b, .colour = colour, .ascii = ascii};
     p.width = between(width, LEAST_WIDE, MOST_WIDE);
     p.columns = p.width - LEFT;
     set_axis(&p);
@@ -477,17 +479,9 @@ char *lg_figure_text(const lg_figure *f, int width, int height, int colour, int 
     share_lines(&p, between(height, LEAST_HIGH, MOST_HIGH));
     int n = p.rows * p.columns;
     p.cells = lg__alloc((size_t)n * sizeof *p.cells);
-    if (!p.cells || !(p.out = open_memstream(&text, &size))) {
-        free(p.cells);
-        return NULL;
-    }
+    if (!p.cells) return NULL;
     for (int i = 0; i < n; i++) p.cells[i].owner = NOBODY;
     print(&p);
-    int failed = ferror(p.out);
-    if (fclose(p.out) || failed) {
-        free(text);
-        text = NULL;
-    }
     free(p.cells);
-    return text;
+    return lg_buffer_take(&b, NULL);
 }

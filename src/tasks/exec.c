@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -121,35 +122,38 @@ static int start(const struct program *p, struct run *run, const char *command, 
     return 0;
 }
 
-/* Waits for the run's end for so many milliseconds: 1: it has ended, with this status. */
-static int wait_for(const struct run *run, int *status, int milliseconds)
+/* Waits so many milliseconds for the run's end: its shell has ended, and nothing holds its output any
+ * more. The shell is not reaped, so that its number still is that of its process group and of no
+ * other. 1: it has ended; 0: not yet; -1: someone else has reaped it. */
+static int wait_for(const struct run *run, int milliseconds)
 {
     for (int waited = 0;; waited++) {
-        pid_t pid = waitpid(run->pid, status, WNOHANG);
-        if (pid == run->pid) return 1;
-        if (pid < 0 && errno != EINTR) { /* someone else has waited for it */
-            *status = 0;
+        siginfo_t shell = {0};
+        struct pollfd output = {.fd = run->lines.fd};
+        int e = waitid(P_PID, (id_t)run->pid, &shell, WEXITED | WNOHANG | WNOWAIT);
+        if (e < 0 && errno != EINTR) return -1;
+        if (e == 0 && shell.si_pid == run->pid && poll(&output, 1, 0) == 1 &&
+            output.revents & POLLHUP)
             return 1;
-        }
         if (waited >= milliseconds) return 0;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }
 
-/* Ends the program, if it runs, and all that it started; returns its status, -1 if it had to be
- * made to end. */
+/* Ends the program, if it runs, and all that it started, also what its shell has left in the
+ * background; returns its status, -1 if it had to be made to end. */
 static int stop(struct run *run, int patience)
 {
     int status = 0;
     if (!run->pid) return 0;
-    if (!wait_for(run, &status, patience)) {
+    int ended = wait_for(run, patience);
+    if (ended >= 0) {
         kill(-run->pid, SIGTERM);
-        if (!wait_for(run, &status, PATIENCE)) {
-            kill(-run->pid, SIGKILL);
-            while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR) {
-            }
+        wait_for(run, PATIENCE);
+        kill(-run->pid, SIGKILL);
+        while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR) {
         }
-        status = -1;
+        if (!ended) status = -1;
     }
     close(run->lines.fd); /* not before: a program may complain when its pipe breaks */
     run->pid = 0;
@@ -374,11 +378,18 @@ const struct lg__task_row lg__task_exec = {
              "for\n"
              "another range of lengths if it takes LENGTHEN_INDEX. A program that fails, or ends\n"
              "too early, is an error.\n"
-             "What it writes to its standard error is not read; its standard input is empty.\n",
-         .unit = "own units",
+             "What it writes to its standard error is not read; its standard input is empty.\n"
+             "\n"
+             "Opening a run of this task executes its command. Runs that you trained on this\n"
+             "machine are remembered with their command in your state folder (LENGTHEN_STATE, "
+             "else\n"
+             "~/.local/state/lengthen); any other run executes nothing unless you add "
+             "--allow-exec.\n",
+         .unit = "length",
          .sparsity = "as \"sparsity\" says",
          .settings = exec_settings},
     .argument = LG__ARGUMENT_MUST,
+    .executes = 1,
     .open = open_exec,
     .close = close_exec,
     .fetch = fetch_exec,

@@ -10,17 +10,22 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "tasks/lines.h"
+#include "base/hash.h"
 
 enum { SELECTIONS = 16 };
+enum { VOCAB, TEST }; /* the settings */
 
 struct line {
     size_t first; /* place of its first token */
     int n, answer, length, sparsity;
+    int held;     /* it is held out */
+    uint64_t sum; /* of its words: the content by which it is held out */
 };
 
-/* The lines within a range, in the order of the file. */
+/* The lines of a side within a range, in the order of the file. */
 struct selection {
     int length_lo, length_hi, sparsity_lo, sparsity_hi;
+    lg_side side;
     int32_t *line;
     int count;
 };
@@ -38,6 +43,24 @@ struct store {
 };
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
+/* Of the words with the zeros between them, whatever their numbers are; mixed. */
+static uint64_t sum_words(const struct lg_task *t, const lg_example *x)
+{
+    uint64_t h = LG__FNV_START;
+    for (int i = 0; i < x->n; i++) {
+        const char *word = t->words[x->tokens[i]];
+        h = lg__fnv(h, word, strlen(word) + 1);
+    }
+    return mix(h);
+}
 
 /* Makes room for n more entries behind `used` of them. */
 static int grow(struct lg__block *b, size_t used, size_t n, size_t size, lg_error *err)
@@ -63,8 +86,12 @@ static int keep(struct store *s, const lg_example *x, lg_error *err)
     }
     memcpy((int32_t *)s->tokens.data + s->used, x->tokens, bytes);
     memcpy((unsigned char *)s->loss.data + s->used, x->loss, n);
-    ((struct line *)s->lines.data)[s->count++] =
-        (struct line){s->used, x->n, x->answer, x->length, x->sparsity};
+    ((struct line *)s->lines.data)[s->count++] = (struct line){.first = s->used,
+                                                               .n = x->n,
+                                                               .answer = x->answer,
+                                                               .length = x->length,
+                                                               .sparsity = x->sparsity,
+                                                               .sum = sum_words(s->parser.t, x)};
     s->used += n;
     return 0;
 }
@@ -88,10 +115,57 @@ static int read_lines(struct store *s, struct lg__lines *lines, struct lg__surve
     return e;
 }
 
+/* ---- Holding out ------------------------------------------------------------------------------- */
+
+static int by_content(const void *a, const void *b)
+{
+    const struct line *x = *(struct line *const *)a, *y = *(struct line *const *)b;
+    if (x->length != y->length) return x->length < y->length ? -1 : 1;
+    return (x->sum > y->sum) - (x->sum < y->sum);
+}
+
+static int by_words(const void *a, const void *b)
+{
+    const struct line *x = *(struct line *const *)a, *y = *(struct line *const *)b;
+    return (x->sum > y->sum) - (x->sum < y->sum);
+}
+
+/* Of each length a share of the different contents, those with the lowest sums: which ones depends on
+ * nothing but the contents, and lines that are the same are all on one side. */
+static int hold_out(struct store *s, double share, lg_error *err)
+{
+    struct line *lines = s->lines.data, **sorted = lg__alloc((size_t)s->count * sizeof *sorted);
+    if (!sorted)
+        return lg__fail(err, LG_ERROR_MEMORY,
+                        "no memory for the lines of a file; end other programs");
+    for (int i = 0; i < s->count; i++) sorted[i] = &lines[i];
+    qsort(sorted, (size_t)s->count, sizeof *sorted, by_content);
+    for (int from = 0, to; from < s->count; from = to) {
+        int contents = 0, held = 0;
+        for (to = from; to < s->count && sorted[to]->length == sorted[from]->length; to++)
+            contents += to == from || sorted[to]->sum != sorted[to - 1]->sum;
+        int wanted = (int)(share * contents + 0.5);
+        for (int i = from; i < to; i++) {
+            held += i == from || sorted[i]->sum != sorted[i - 1]->sum;
+            sorted[i]->held = held <= wanted;
+        }
+    }
+    /* Lines of the same words with other lengths: on one side, too. */
+    qsort(sorted, (size_t)s->count, sizeof *sorted, by_words);
+    for (int from = 0, to; from < s->count; from = to) {
+        int held = 1;
+        for (to = from; to < s->count && sorted[to]->sum == sorted[from]->sum; to++)
+            held &= sorted[to]->held;
+        for (int i = from; i < to; i++) sorted[i]->held = held;
+    }
+    free(sorted);
+    return 0;
+}
+
 static int open_jsonl(struct lg_task *t, lg_error *err)
 {
     struct lg__survey survey = {0};
-    const char *vocabulary = t->value[0].text;
+    const char *vocabulary = t->value[VOCAB].text;
     struct store *s = t->own = lg__alloc(sizeof *s);
     int e;
     if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a file; end other programs");
@@ -112,7 +186,7 @@ static int open_jsonl(struct lg_task *t, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s: there is no example in it; write one JSON object a line", t->argument);
     lg__survey_shape(&survey, s->parser.levels, t);
-    return 0;
+    return hold_out(s, strtod(t->value[TEST].text, NULL), err);
 }
 
 static void close_jsonl(struct lg_task *t)
@@ -133,7 +207,8 @@ static void close_jsonl(struct lg_task *t)
 static int in_range(const struct line *line, const lg_draw *d)
 {
     int any_sparsity = !d->sparsity_lo && !d->sparsity_hi;
-    return line->length >= d->length_lo && line->length <= d->length_hi &&
+    return (d->side == LG_SIDE_ANY || line->held == (d->side == LG_SIDE_TEST)) &&
+           line->length >= d->length_lo && line->length <= d->length_hi &&
            (any_sparsity || (line->sparsity >= d->sparsity_lo && line->sparsity <= d->sparsity_hi));
 }
 
@@ -144,10 +219,12 @@ static struct selection *find_selection(struct store *s, const lg_draw *d, lg_er
     for (int i = 0; i < SELECTIONS; i++) {
         struct selection *c = &s->selection[i];
         if (c->line && c->length_lo == d->length_lo && c->length_hi == d->length_hi &&
-            c->sparsity_lo == d->sparsity_lo && c->sparsity_hi == d->sparsity_hi)
+            c->sparsity_lo == d->sparsity_lo && c->sparsity_hi == d->sparsity_hi &&
+            c->side == d->side)
             return c;
     }
-    struct selection made = {d->length_lo, d->length_hi, d->sparsity_lo, d->sparsity_hi, NULL, 0};
+    struct selection made = {
+        d->length_lo, d->length_hi, d->sparsity_lo, d->sparsity_hi, d->side, NULL, 0};
     for (int i = 0; i < s->count; i++) made.count += in_range(&lines[i], d);
     made.line = lg__alloc((size_t)made.count * sizeof *made.line);
     if (!made.line) {
@@ -161,13 +238,6 @@ static struct selection *find_selection(struct store *s, const lg_draw *d, lg_er
     free(place->line);
     *place = made;
     return place;
-}
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
 }
 
 /* Where `at` goes in a random permutation of 0..n-1 that is nowhere written down (Hoang, Morris,
@@ -199,6 +269,28 @@ static int pick(const struct selection *c, const lg_draw *d)
     return c->line[at];
 }
 
+static int count_jsonl(const struct lg_task *t, const lg_draw *d)
+{
+    const struct store *s = t->own;
+    const struct line *lines = s->lines.data;
+    int n = 0;
+    for (int i = 0; i < s->count; i++) n += in_range(&lines[i], d);
+    return n;
+}
+
+/* The range has lines, but not of this side. */
+static int wrong_side(const struct lg_task *t, const lg_draw *d, int there, lg_error *err)
+{
+    int test = d->side == LG_SIDE_TEST;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s: of its %d line%s with length %d..%d none is %s with task.test %s; %s",
+                    t->argument, there, there == 1 ? "" : "s", d->length_lo, d->length_hi,
+                    test ? "held out for tests" : "left to train on", t->value[TEST].text,
+                    test ? "give more lines, set task.test higher, or test on a file of its own "
+                           "(lengthen eval --task jsonl:FILE)"
+                         : "set task.test lower");
+}
+
 static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
 {
     struct store *s = t->own;
@@ -207,6 +299,10 @@ static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_er
     int found = c && c->count, at = found ? pick(c, d) : 0;
     pthread_mutex_unlock(&s->lock);
     if (!c) return LG_ERROR_MEMORY;
+    lg_draw any = *d;
+    any.side = LG_SIDE_ANY;
+    int there = found ? 0 : count_jsonl(t, &any);
+    if (there) return wrong_side(t, d, there, err);
     if (!found)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s has no line with length %d..%d and sparsity %d..%d (0..0: any); its "
@@ -232,17 +328,32 @@ static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_er
     return 0;
 }
 
-static int count_jsonl(const struct lg_task *t, const lg_draw *d)
+static int by_sum(const void *a, const void *b)
 {
-    const struct store *s = t->own;
-    const struct line *lines = s->lines.data;
-    int n = 0;
-    for (int i = 0; i < s->count; i++) n += in_range(&lines[i], d);
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lines of `t` whose words are those of a line of another file in this draw. */
+static int overlap_jsonl(const struct lg_task *t, const struct lg_task *trained, const lg_draw *d)
+{
+    const struct store *s = t->own, *other = trained->own;
+    const struct line *lines = s->lines.data, *theirs = other->lines.data;
+    uint64_t *sums = lg__alloc((size_t)other->count * sizeof *sums);
+    int count = 0, n = 0;
+    if (!sums) return 0;
+    for (int i = 0; i < other->count; i++)
+        if (in_range(&theirs[i], d)) sums[count++] = theirs[i].sum;
+    qsort(sums, (size_t)count, sizeof *sums, by_sum);
+    for (int i = 0; i < s->count; i++)
+        n += bsearch(&lines[i].sum, sums, (size_t)count, sizeof *sums, by_sum) != NULL;
+    free(sums);
     return n;
 }
 
 static const lg_setting jsonl_settings[] = {
     {"vocab", "TEXT", "", "a file with one word a line: all words there may be, in this order"},
+    {"test", "0.0..1.0", "0.1", "share of the lines of each length that are held out for tests"},
     {0},
 };
 
@@ -252,7 +363,7 @@ const struct lg__task_row lg__task_jsonl = {
          .family = "own data",
          .line = "jsonl:FILE, examples of your own from a file",
          .text =
-             "One JSON object a line, in UTF-8; empty lines are skipped.\n"
+             "One JSON object a line, in UTF-8, of at most 64 MiB; empty lines are skipped.\n"
              "\n"
              "  {\"tokens\": [1, 0, \"=\", 1, 1, \"$\"], \"ids\": [1, 2, 0, 1, 2, 3],\n"
              "   \"loss\": [0, 0, 0, 1, 1, 1], \"length\": 2, \"sparsity\": 1}      (on one line)\n"
@@ -286,10 +397,18 @@ const struct lg__task_row lg__task_jsonl = {
              "Test examples of a run (`lengthen eval RUN --task jsonl:FILE`) have the run's words "
              "and\n"
              "stop token instead.\n"
+             "\n"
+             "Of each length a tenth of the lines (setting test) is held out, chosen by their "
+             "words:\n"
+             "training does not see them, and `lengthen eval` tests on nothing else, each line "
+             "once.\n"
+             "Lines that are the same are on the same side. Of lengths outside of train.length "
+             "all\n"
+             "lines are tested.\n"
              "A draw takes the lines whose length, and sparsity if that is asked for, are in its\n"
              "range: stream 0 in the order of the file, other streams in a random order that the\n"
              "seed decides, anew at each pass; after the last line it starts again.\n",
-         .unit = "own units",
+         .unit = "length",
          .sparsity = "as \"sparsity\" says",
          .settings = jsonl_settings},
     .argument = LG__ARGUMENT_MUST,
@@ -297,4 +416,5 @@ const struct lg__task_row lg__task_jsonl = {
     .close = close_jsonl,
     .fetch = fetch_jsonl,
     .count = count_jsonl,
+    .overlap = overlap_jsonl,
 };

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/memory.h"
 
 enum { LEAST_ROOM = 1 << 16, SHOWN = 60 };
-static const size_t MOST_ROOM = (size_t)1 << 30;
 enum { LEAST_ID = -1 }; /* the least start is 1 */
 static const json_int_t MOST_ID = INT32_MAX - 1;
 
@@ -30,8 +30,14 @@ static int make_room(struct lg__lines *l, const char *name, lg_error *err)
         l->end = held;
     }
     if (l->room - held > 1) return 0; /* one byte is for the 0 */
+    if (held > LG__LINE_BYTES)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s: line %lld has more than %d MiB, the most of a line; does it lack its "
+                        "end? Else split the example",
+                        name, (long long)l->line + 1, LG__LINE_BYTES >> 20);
     size_t room = l->room ? 2 * l->room : LEAST_ROOM;
-    char *buffer = room > MOST_ROOM ? NULL : lg__alloc(room);
+    if (room > LG__LINE_BYTES) room = (size_t)LG__LINE_BYTES + 2; /* one more, and the 0 */
+    char *buffer = lg__alloc(room);
     if (!buffer)
         return lg__fail(err, LG_ERROR_MEMORY,
                         "%s: no memory for line %lld, which has more than %zu bytes; split it",
@@ -328,6 +334,11 @@ static int parse_with_care(struct lg__line_parser *p, const char *text, size_t s
 {
     json_error_t why;
     char shown[SHOWN + 4];
+    if (lg__json_values(text, size) > LG__LINE_VALUES)
+        return refuse(p, err,
+                      "there are over %d values in this line, the most of a line; split the "
+                      "example",
+                      LG__LINE_VALUES);
     json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
     int e;
     if (!line)

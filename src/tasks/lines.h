@@ -20,6 +20,10 @@ int lg__lines_next(struct lg__lines *l, const char *name, char **text, size_t *s
 
 /* Most tokens of a line; largest length and sparsity. */
 enum { LG__LINE_MOST = 1 << 30 };
+/* Most bytes of a line: a million tokens with their IDs at three levels have half of that. */
+enum { LG__LINE_BYTES = 64 << 20 };
+/* The same of values, as lg__json_values counts: these have five a token. */
+enum { LG__LINE_VALUES = 8000000 };
 
 /* Makes examples of lines. Starts as {.t = .., .name = .., .between = .., .levels = -1}. */
 struct lg__line_parser {

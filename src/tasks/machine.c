@@ -25,85 +25,86 @@ struct machine {
 
 static char digit(int i) { return "0123456789ABCDEF"[i]; }
 
-static void print_digits(FILE *f, int base)
+static void print_digits(lg_buffer *to, int base)
 {
-    fprintf(f, "inputs: [");
-    for (int i = 0; i < base; i++) fprintf(f, "%s\"%c\"", i ? ", " : "", digit(i));
-    fprintf(f, "]\n");
+    lg_buffer_print(to, "inputs: [");
+    for (int i = 0; i < base; i++) lg_buffer_print(to, "%s\"%c\"", i ? ", " : "", digit(i));
+    lg_buffer_print(to, "]\n");
 }
 
-static void print_states(FILE *f, char letter, int n)
+static void print_states(lg_buffer *to, char letter, int n)
 {
-    fprintf(f, "states: [");
-    for (int i = 0; i < n; i++) fprintf(f, "%s%c%d", i ? ", " : "", letter, i);
-    fprintf(f, "]\nstart: %c0\n", letter);
+    lg_buffer_print(to, "states: [");
+    for (int i = 0; i < n; i++) lg_buffer_print(to, "%s%c%d", i ? ", " : "", letter, i);
+    lg_buffer_print(to, "]\nstart: %c0\n", letter);
 }
 
-static void print_final(FILE *f, char letter, int n)
+static void print_final(lg_buffer *to, char letter, int n)
 {
-    fprintf(f, "final: {");
-    for (int i = 0; i < n; i++) fprintf(f, "%s%c%d: \"%c\"", i ? ", " : "", letter, i, digit(i));
-    fprintf(f, "}\n");
+    lg_buffer_print(to, "final: {");
+    for (int i = 0; i < n; i++)
+        lg_buffer_print(to, "%s%c%d: \"%c\"", i ? ", " : "", letter, i, digit(i));
+    lg_buffer_print(to, "}\n");
 }
 
-static void print_add(FILE *f, int base)
+static void print_add(lg_buffer *to, int base)
 {
-    fprintf(f, "tracks: 2\nemit: output\n");
-    print_digits(f, base);
-    print_states(f, 'c', 2);
-    fprintf(f, "rules:\n");
+    lg_buffer_print(to, "tracks: 2\nemit: output\n");
+    print_digits(to, base);
+    print_states(to, 'c', 2);
+    lg_buffer_print(to, "rules:\n");
     for (int i = 0; i < 2 * base * base; i++) {
         int carry = i / base / base, a = i / base % base, b = i % base, sum = a + b + carry;
-        fprintf(f, "  c%d %c %c: c%d %c\n", carry, digit(a), digit(b), sum / base,
-                digit(sum % base));
+        lg_buffer_print(to, "  c%d %c %c: c%d %c\n", carry, digit(a), digit(b), sum / base,
+                        digit(sum % base));
     }
-    print_final(f, 'c', 2);
+    print_final(to, 'c', 2);
 }
 
-static void print_times(FILE *f, int factor)
+static void print_times(lg_buffer *to, int factor)
 {
     int carries = factor ? factor : 1;
-    fprintf(f, "tracks: 1\nemit: output\n");
-    print_digits(f, 10);
-    print_states(f, 'k', carries);
-    fprintf(f, "rules:\n");
+    lg_buffer_print(to, "tracks: 1\nemit: output\n");
+    print_digits(to, 10);
+    print_states(to, 'k', carries);
+    lg_buffer_print(to, "rules:\n");
     for (int i = 0; i < carries * 10; i++) {
         int product = i % 10 * factor + i / 10;
-        fprintf(f, "  k%d %d: k%d %d\n", i / 10, i % 10, product / 10, product % 10);
+        lg_buffer_print(to, "  k%d %d: k%d %d\n", i / 10, i % 10, product / 10, product % 10);
     }
-    print_final(f, 'k', carries);
+    print_final(to, 'k', carries);
 }
 
-static void print_count(FILE *f, int modulus)
+static void print_count(lg_buffer *to, int modulus)
 {
-    fprintf(f, "tracks: 1\nemit: state\n");
-    print_digits(f, 2);
-    print_states(f, 'm', modulus);
-    fprintf(f, "rules:\n");
+    lg_buffer_print(to, "tracks: 1\nemit: state\n");
+    print_digits(to, 2);
+    print_states(to, 'm', modulus);
+    lg_buffer_print(to, "rules:\n");
     for (int i = 0; i < modulus; i++)
-        fprintf(f, "  m%d 0: m%d\n  m%d 1: m%d\n", i, i, i, (i + 1) % modulus);
+        lg_buffer_print(to, "  m%d 0: m%d\n  m%d 1: m%d\n", i, i, i, (i + 1) % modulus);
 }
 
-static void print_comparison(FILE *f, int unused)
+static void print_comparison(lg_buffer *to, int unused)
 {
     static const char *const state[] = {"lt", "eq", "gt"};
     (void)unused;
-    fprintf(f, "tracks: 2\nemit: state\nstates: [lt, eq, gt]\nstart: eq\n");
-    print_digits(f, 10);
-    fprintf(f, "rules:\n");
+    lg_buffer_print(to, "tracks: 2\nemit: state\nstates: [lt, eq, gt]\nstart: eq\n");
+    print_digits(to, 10);
+    lg_buffer_print(to, "rules:\n");
     for (int i = 0; i < 300; i++) {
         int a = i / 10 % 10, b = i % 10;
-        fprintf(f, "  %s %d %d: %s\n", state[i / 100], a, b,
-                state[a < b   ? 0
-                      : a > b ? 2
-                              : i / 100]);
+        lg_buffer_print(to, "  %s %d %d: %s\n", state[i / 100], a, b,
+                        state[a < b   ? 0
+                              : a > b ? 2
+                                      : i / 100]);
     }
 }
 
 static const struct ready {
     const char *name;
     int least, most; /* of the number behind the name; 0, 0: there is none */
-    void (*print)(FILE *f, int number);
+    void (*print)(lg_buffer *to, int number);
 } ready[] = {
     {"add-", 2, 16, print_add},
     {"times-", 0, 9, print_times},
@@ -150,14 +151,11 @@ static struct lg__yaml *open_table(const char *table, lg_error *err)
                  table, row->name, row->least, row->most);
         return NULL;
     }
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (f) row->print(f, number);
-    int failed = !f || ferror(f);
-    if (f && fclose(f)) failed = 1;
-    struct lg__yaml *root = failed ? NULL : lg__yaml_parse(table, text, err);
-    if (failed) lg__fail(err, LG_ERROR_MEMORY, "no memory for table %s; end other programs", table);
+    lg_buffer b = {0};
+    row->print(&b, number);
+    char *text = lg_buffer_take(&b, NULL);
+    struct lg__yaml *root = text ? lg__yaml_parse(table, text, err) : NULL;
+    if (!text) lg__fail(err, LG_ERROR_MEMORY, "no memory for table %s; end other programs", table);
     free(text);
     return root;
 }

@@ -44,9 +44,11 @@ static int take_number(struct scan *s, int64_t *value)
 {
     int minus = *s->at == '-', n = 0;
     const char *digits = s->at + minus;
-    for (*value = 0; n <= MOST_DIGITS && digits[n] >= '0' && digits[n] <= '9'; n++)
+    for (*value = 0; digits[n] >= '0' && digits[n] <= '9'; n++) {
+        if (n == MOST_DIGITS) return 0; /* one more might not fit */
         *value = 10 * *value + (digits[n] - '0');
-    if (n == 0 || n > MOST_DIGITS || (digits[0] == '0' && (n > 1 || minus))) return 0;
+    }
+    if (n == 0 || (digits[0] == '0' && (n > 1 || minus))) return 0;
     if (minus) *value = -*value;
     s->at = digits + n;
     return 1;

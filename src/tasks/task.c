@@ -12,18 +12,18 @@
 int lg_task_count(void)
 {
     int n = 0;
-    while (lg__tasks[n]) n++;
+    while (lg__task_row_at(n)) n++;
     return n;
 }
 
-const lg_task_info *lg_task_info_at(int i) { return &lg__tasks[i]->info; }
+const lg_task_info *lg_task_info_at(int i) { return &lg__task_row_at(i)->info; }
 
 /* The row of "name" or, where a row takes an argument, of "name:argument". */
 static const struct lg__task_row *find(const char *name, const char **argument)
 {
     size_t n = strcspn(name, ":");
-    for (int i = 0; lg__tasks[i]; i++) {
-        const struct lg__task_row *row = lg__tasks[i];
+    const struct lg__task_row *row;
+    for (int i = 0; (row = lg__task_row_at(i)); i++) {
         if (strlen(row->info.name) != n || strncmp(row->info.name, name, n) != 0) continue;
         if (name[n] && !row->argument) return NULL;
         *argument = name[n] ? name + n + 1 : "";
@@ -43,7 +43,7 @@ static int unknown(const char *name, lg_error *err)
 {
     const char *names[64];
     int n = 0;
-    for (; lg__tasks[n] && n < 64; n++) names[n] = lg__tasks[n]->info.name;
+    for (; lg__task_row_at(n) && n < 64; n++) names[n] = lg__task_row_at(n)->info.name;
     int near = lg_nearest(name, names, n);
     if (near >= 0)
         return lg__fail(err, LG_ERROR_ARGUMENT,
@@ -101,8 +101,8 @@ lg_task *lg__task_new_like(const char *name, const char *const *settings, int co
     if (row->argument == LG__ARGUMENT_MUST && !*argument) {
         lg__fail(err, LG_ERROR_ARGUMENT, "%s needs to know what to read: write %s:%s", who,
                  row->info.name, strcmp(row->info.name, "exec") == 0 ? "COMMAND" : "FILE");
-    } else if (!lg__settings_read(t->value, row->info.settings, (const char *const *)t->setting,
-                                  count, who, err) &&
+    } else if (!lg__settings_read(t->value, LG__MOST_SETTINGS, row->info.settings,
+                                  (const char *const *)t->setting, count, who, err) &&
                !row->open(t, err)) {
         t->shape.words = (const char *const *)t->words;
         t->shape.digit = t->digit;
@@ -248,9 +248,23 @@ int lg__task_has_cell(const char *name, int length, int sparsity)
     return !sparsity || sparsity <= length || !row || !row->allow;
 }
 
+int lg__task_executes(const char *name)
+{
+    const char *argument;
+    const struct lg__task_row *row = find(name, &argument);
+    return row && row->executes;
+}
+
 int lg__task_count(const lg_task *t, const lg_draw *d)
 {
     return t->row->count ? t->row->count(t, d) : 0;
+}
+
+int lg__task_has_lines(const lg_task *t) { return t->row->count != NULL; }
+
+int lg__task_overlap(const lg_task *t, const lg_task *trained, const lg_draw *d)
+{
+    return t->row == trained->row && t->row->overlap ? t->row->overlap(t, trained, d) : 0;
 }
 
 int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
@@ -294,20 +308,32 @@ int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
 
 /* ---- Columns ---------------------------------------------------------------------------- */
 
-int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
+static int no_columns(const char *task, lg_error *err)
 {
-    if (t->row->columns) return t->row->columns(t, c, err);
     char names[300] = "";
-    for (int i = 0; lg__tasks[i]; i++) {
+    const struct lg__task_row *row;
+    for (int i = 0; (row = lg__task_row_at(i)); i++) {
         size_t used = strlen(names);
-        if (lg__tasks[i]->columns)
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                     lg__tasks[i]->info.name);
+        if (row->columns)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", row->info.name);
     }
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "task %s is not known to be one that a finite machine writes column by column; "
                     "take one that is: %s",
-                    t->row->info.name, names);
+                    task, names);
+}
+
+int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
+{
+    return t->row->columns ? t->row->columns(t, c, err) : no_columns(t->row->info.name, err);
+}
+
+int lg__task_may_have_columns(const char *name, lg_error *err)
+{
+    const char *argument;
+    const struct lg__task_row *row = find(name, &argument);
+    if (!row) return unknown(name, err);
+    return row->columns ? 0 : no_columns(row->info.name, err);
 }
 
 int lg__columns_end_anywhere(const struct lg_task *t, int state)

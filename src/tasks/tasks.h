@@ -28,6 +28,7 @@ struct lg__task_row {
     lg_task_info info;
     /* Whether the name goes on, as in jsonl:FILE; the rest is t->argument. */
     enum { LG__ARGUMENT_NONE, LG__ARGUMENT_MUST, LG__ARGUMENT_MAY } argument;
+    int executes; /* 1: opening it runs a command that its name has */
     /* Reads t->value, fills t->shape and, if it needs more, t->own. What it allocates it frees in
      * close, which is called after a failed open too. */
     int (*open)(struct lg_task *t, lg_error *err);
@@ -42,6 +43,8 @@ struct lg__task_row {
     int (*fetch)(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err);
     /* Own data: lg__task_count; NULL: there is no end of them. */
     int (*count)(const struct lg_task *t, const lg_draw *d);
+    /* Own data with a count: lg__task_overlap of two tasks of this row. */
+    int (*overlap)(const struct lg_task *t, const struct lg_task *trained, const lg_draw *d);
     /* The columns of the task with these settings; NULL: it has none. Refused with the reason where
      * the settings make it something that no finite machine writes in this order. */
     int (*columns)(const struct lg_task *t, struct lg__columns *c, lg_error *err);
@@ -68,12 +71,23 @@ struct lg_task {
 lg_task *lg__task_new_like(const char *name, const char *const *settings, int count,
                            const lg_task *like, lg_error *err);
 
-/* NULL ends. Defined in table.c. */
-extern const struct lg__task_row *const lg__tasks[];
+/* table.c: the i-th of all tasks; NULL: there are no more. */
+const struct lg__task_row *lg__task_row_at(int i);
+/* Adds one that needs more than this room has; adding it again does nothing. There is room for 8. */
+void lg__task_row_add(const struct lg__task_row *row);
 
 /* How many examples there are in the draw's ranges, each of which draws 0, 1, .. give once before any
  * comes again; 0: there is no end of them, or there is none. */
 int lg__task_count(const lg_task *t, const lg_draw *d);
+/* Whether its examples are lines that can be counted. */
+int lg__task_has_lines(const lg_task *t);
+/* How many lines of a task are among those of another one that are in this draw; 0 of tasks without lines. */
+int lg__task_overlap(const lg_task *t, const lg_task *trained, const lg_draw *d);
+
+/* Whether opening the task of this name executes a command. */
+int lg__task_executes(const char *name);
+/* Refuses a name whose task, whatever its settings, has no columns; nothing is opened. */
+int lg__task_may_have_columns(const char *name, lg_error *err);
 
 /* Whether texts of this length can have this sparsity: of some tasks it is at most the length. */
 int lg__task_has_cell(const char *name, int length, int sparsity);

@@ -67,7 +67,7 @@ static int put_piece(void *context, const struct lg__piece *p, lg_error *err)
     }
     m->progress.done = m->total ? (double)p->done / (double)m->total : 1;
     if (!e && m->o->watch && !m->o->watch(m->o->context, &m->progress))
-        e = lg__fail(err, LG_ERROR_SYSTEM, "stopped; nothing was written to %s", m->o->cache);
+        e = lg__fail(err, LG_ERROR_STOPPED, "stopped; nothing was written to %s", m->o->cache);
     return e;
 }
 
@@ -101,9 +101,10 @@ static uint64_t sources_checksum(const struct lg__sources *s, const char *field)
     return h;
 }
 
-/* 1, with the reason in *why, if the cache is that of another tokenizer or of other texts. */
-static int is_stale(const lg_corpus *c, const lg_corpus_options *o, const lg_tokenizer *t,
-                    uint64_t sources, lg_error *why)
+/* What is wrong, with the whole sentence in *why, if the cache is that of another tokenizer or of other texts;
+ * else NULL. */
+static const char *stale(const lg_corpus *c, const lg_corpus_options *o, const lg_tokenizer *t,
+                         uint64_t sources, lg_error *why)
 {
     const char *what = c->cache.tokenizer != t->checksum ? "was made with another tokenizer"
                        : o->path_count && c->cache.sources != sources
@@ -113,18 +114,17 @@ static int is_stale(const lg_corpus *c, const lg_corpus_options *o, const lg_tok
         lg__fail(why, LG_ERROR_ARGUMENT,
                  "the token cache %s %s: take that tokenizer, or name the texts to make it again",
                  c->path, what);
-    return what != NULL;
+    return what;
 }
 
-/* Makes the cache anew; *why, whose remedy that is, becomes the note. */
+/* Makes the cache anew, because of its fault, which becomes the note; NULL: there was none. */
 static int make_again(lg_corpus *c, const lg_corpus_options *o, lg_tokenizer *t,
-                      const struct lg__sources *s, uint64_t sources, const lg_error *why,
+                      const struct lg__sources *s, uint64_t sources, const char *fault,
                       lg_error *err)
 {
-    const char *remedy = strrchr(why->text, ':');
-    if (remedy)
-        snprintf(c->note, sizeof c->note, "%.*s; it was made again", (int)(remedy - why->text),
-                 why->text);
+    if (fault)
+        snprintf(c->note, sizeof c->note, "the token cache %.480s %s; it was rebuilt", c->path,
+                 fault);
     lg__cache_close(&c->cache);
     int e = make_cache(o, t, s, sources, err);
     if (!e) e = lg__cache_open(&c->cache, c->path, err);
@@ -140,10 +140,10 @@ static int open_cache(lg_corpus *c, const lg_corpus_options *o, lg_tokenizer *t,
     if (e) return e;
     uint64_t sources = sources_checksum(&s, o->field ? o->field : "text");
     int state = lg__cache_open(&c->cache, c->path, &why);
-    if (state == LG__CACHE_ABSENT && o->path_count) why.text[0] = '\0'; /* nothing to tell */
-    if (state || is_stale(c, o, t, sources, &why)) {
+    const char *fault = state ? c->cache.fault : stale(c, o, t, sources, &why);
+    if (state || fault) {
         int possible = o->path_count && state >= 0 && state != LG__CACHE_FOREIGN;
-        e = possible ? make_again(c, o, t, &s, sources, &why, err) : why.code;
+        e = possible ? make_again(c, o, t, &s, sources, fault, err) : why.code;
         if (!possible && err) *err = why;
     }
     lg__sources_free(&s);

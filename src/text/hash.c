@@ -14,17 +14,27 @@ uint64_t lg__mix(uint64_t x)
     return x ^ x >> 32;
 }
 
-uint64_t lg__hash(const void *data, size_t n, uint64_t seed)
+uint64_t lg__hash_begin(size_t n, uint64_t seed)
+{
+    return lg__mix(seed + 0x9E3779B97F4A7C15u * (n + 1));
+}
+
+uint64_t lg__hash_words(uint64_t h, const void *data, size_t words)
 {
     const char *at = data;
-    uint64_t h = lg__mix(seed + 0x9E3779B97F4A7C15u * (n + 1)), word;
-    for (; n >= 8; n -= 8, at += 8) {
-        memcpy(&word, at, 8);
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, at + 8 * i, 8);
         h = (h ^ word) * 0x9FB21C651E98DF25u;
         h ^= h >> 29;
     }
-    word = 0;
-    if (n) memcpy(&word, at, n);
+    return h;
+}
+
+uint64_t lg__hash(const void *data, size_t n, uint64_t seed)
+{
+    uint64_t h = lg__hash_words(lg__hash_begin(n, seed), data, n / 8), word = 0;
+    if (n % 8) memcpy(&word, (const char *)data + n / 8 * 8, n % 8);
     return lg__mix(h ^ word);
 }
 

@@ -7,9 +7,13 @@
 #include <utf8proc.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "text/text.h"
 
 #define REMEDY "take a whole, unchanged file"
+
+/* Values of a file, as lg__json_values counts: half a million merges and tokens have half of that. */
+enum { MOST_VALUES = 8000000 };
 
 /* ---- Letters for bytes ------------------------------------------------------------------------ */
 
@@ -310,6 +314,11 @@ static int put_added(struct loading *l, const json_t *one, lg_error *err)
                 l->file, text, unread[i]);
     int32_t token = (int32_t)json_integer_value(id);
     size_t n = json_string_length(content);
+    if (n > LG__TOKEN_BYTES)
+        return lg__fail(err, LG_ERROR_SYSTEM,
+                        "%s: added token \"%.60s\" has %zu bytes, and at most %d are read: take a "
+                        "tokenizer with shorter ones",
+                        l->file, text, n, LG__TOKEN_BYTES);
     const json_t *other = json_object_get(l->vocab, text);
     if (other ? json_integer_value(other) != token : t->length[token] >= 0)
         return refuse_vocab(l, text, "is added with a number that the vocabulary gives otherwise",
@@ -341,19 +350,40 @@ static int read_root(struct loading *l, const json_t *root, lg_error *err)
     return e ? e : check_merges(l, err);
 }
 
+/* All bytes of the file, in a block that the caller frees. */
+static int read_bytes(const char *file, struct lg__block *bytes, size_t *n, lg_error *err)
+{
+    FILE *f = fopen(file, "rb");
+    int e = 0, bad = !f;
+    size_t got = 1;
+    for (*n = 0; f && got && !e; *n += got) {
+        e = lg__reserve(bytes, *n + LG__PIECE, "a tokenizer", err);
+        got = e ? 0 : fread((char *)bytes->data + *n, 1, LG__PIECE, f);
+    }
+    if (f) bad = ferror(f) != 0;
+    if (!e && bad)
+        e = lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read (%s): check the name and your rights",
+                     file, strerror(errno));
+    if (f) fclose(f);
+    return e;
+}
+
 /* The file's JSON, or NULL. */
 static json_t *read_json(const char *file, lg_error *err)
 {
     json_error_t at;
-    json_t *root = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
-    if (root) return root;
-    if (at.line < 0)
-        lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read (%s): check the name and your rights",
-                 file, strerror(errno));
-    else
+    json_t *root = NULL;
+    struct lg__block bytes = {0};
+    size_t n;
+    int e = read_bytes(file, &bytes, &n, err);
+    if (!e && lg__json_values(bytes.data, n) > MOST_VALUES)
+        e = lg__fail(err, LG_ERROR_SYSTEM,
+                     "%s has over %d values, more than any tokenizer: " REMEDY, file, MOST_VALUES);
+    if (!e && !(root = json_loadb(bytes.data, n, JSON_REJECT_DUPLICATES, &at)))
         lg__fail(err, LG_ERROR_SYSTEM, "%s: line %d, byte %d: not whole JSON (%.120s): " REMEDY,
                  file, at.line, at.position, at.text);
-    return NULL;
+    lg__block_free(&bytes);
+    return root;
 }
 
 static void begin_loading(struct loading *l, lg_tokenizer *t, const char *file)

@@ -167,6 +167,12 @@ static int read_bin(lg_tokenizer *t, const struct bin *b, lg_error *err)
                         "%s is not a whole tokenizer.bin of llama2.c (%zu bytes): take a whole, "
                         "unchanged file",
                         b->file, b->size);
+    if (longest > LG__TOKEN_BYTES)
+        return lg__fail(
+            err, LG_ERROR_SYSTEM,
+            "%s has a token of %d bytes, and at most %d are read: take a tokenizer with "
+            "shorter tokens",
+            b->file, longest, LG__TOKEN_BYTES);
     float *score = lg__alloc((size_t)count * sizeof *score);
     if (!score) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the scores of %s", b->file);
     t->kind = LG__SCORED;

@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "text/text.h"
 
 /* ---- Which files ----------------------------------------------------------------------------- */
@@ -149,7 +150,7 @@ struct reader {
     struct lg__block bytes; /* read and not yet handed on */
     size_t from, n;         /* those of them that are left: from .. n-1 */
     int end;                /* of the file */
-    lg__piece_told *told;
+    lg__piece_callback *callback;
     void *context;
 };
 
@@ -202,7 +203,7 @@ static int hand_on(struct reader *r, const char *text, size_t n, int first, int 
                           .last = last,
                           .file = r->file->path,
                           .done = r->before + (int64_t)gzoffset(r->gz)};
-    return r->told(r->context, &p, err);
+    return r->callback(r->context, &p, err);
 }
 
 /* ---- Plain text --------------------------------------------------------------------------------- */
@@ -264,8 +265,9 @@ static int read_plain(struct reader *r, lg_error *err)
 
 /* ---- JSON lines ------------------------------------------------------------------------------------ */
 
-/* Bytes of the next line, its end with it, all of it read; 0: there is none. */
-static int next_line(struct reader *r, size_t *n, lg_error *err)
+/* Bytes of the next line, its end with it, all of it read; 0: there is none. A packed file may
+ * hold a thousand times its own size. */
+static int next_line(struct reader *r, int64_t number, size_t *n, lg_error *err)
 {
     size_t seen = 0;
     *n = 0;
@@ -277,6 +279,11 @@ static int next_line(struct reader *r, size_t *n, lg_error *err)
             *n = end ? (size_t)(end - text) + 1 : left;
             return 0;
         }
+        if (left >= LG__LINE_BYTES)
+            return lg__fail(err, LG_ERROR_ARGUMENT,
+                            "%s: line %lld has more than %d MiB, the most of a line of JSON: split "
+                            "the document, or put it into a .txt file, which is read in pieces",
+                            r->file->path, (long long)number, LG__LINE_BYTES >> 20);
         seen = left;
         int e = fill(r, left + LG__PIECE, err);
         if (e) return e;
@@ -286,6 +293,12 @@ static int next_line(struct reader *r, size_t *n, lg_error *err)
 static int read_line(struct reader *r, const char *line, size_t n, int64_t number, lg_error *err)
 {
     json_error_t at;
+    if (lg__json_values(line, n) > LG__LINE_VALUES)
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "%s: line %lld has over %d values, the most of a line: each line must be one "
+            "document, such as {\"%s\": \"..\"}",
+            r->file->path, (long long)number, LG__LINE_VALUES, r->field);
     json_t *o = json_loadb(line, n, JSON_ALLOW_NUL, &at);
     const json_t *text = json_object_get(o, r->field);
     int e;
@@ -320,7 +333,7 @@ static int read_json(struct reader *r, lg_error *err)
     if (!e && r->n >= 3 && memcmp(r->bytes.data, "\xEF\xBB\xBF", 3) == 0) r->from = 3;
     for (int64_t number = 1; !e; number++) {
         size_t n;
-        e = next_line(r, &n, err);
+        e = next_line(r, number, &n, err);
         if (e || !n) break;
         const char *line = (const char *)r->bytes.data + r->from;
         if (!empty_line(line, n)) e = read_line(r, line, n, number, err);
@@ -329,10 +342,10 @@ static int read_json(struct reader *r, lg_error *err)
     return e;
 }
 
-int lg__documents(const struct lg__sources *s, const char *field, lg__piece_told *told,
+int lg__documents(const struct lg__sources *s, const char *field, lg__piece_callback *callback,
                   void *context, lg_error *err)
 {
-    struct reader r = {.field = field ? field : "text", .told = told, .context = context};
+    struct reader r = {.field = field ? field : "text", .callback = callback, .context = context};
     int e = 0;
     for (int i = 0; i < s->count && !e; i++) {
         r.file = &s->file[i];

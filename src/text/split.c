@@ -90,24 +90,6 @@ size_t lg__split_word(struct lg__split *s, const char *text, size_t n)
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
-size_t lg_utf8_letter(const char *text, size_t n)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t m = s[0] < 0x80   ? 1
-               : s[0] < 0xC2 ? 0
-               : s[0] < 0xE0 ? 2
-               : s[0] < 0xF0 ? 3
-               : s[0] < 0xF5 ? 4
-                             : 0;
-    if (m > n) return 0;
-    for (size_t i = 1; i < m; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return m;
-}
-
 size_t lg__utf8_valid(const char *text, size_t n, int *high)
 {
     const unsigned char *s = (const unsigned char *)text;

@@ -15,6 +15,10 @@
 
 /* The same on every machine of this byte order (little-endian). */
 uint64_t lg__hash(const void *data, size_t n, uint64_t seed);
+/* The same of words of 8 bytes that come in parts: begin with how many bytes they are in all, mix at
+ * the end. */
+uint64_t lg__hash_begin(size_t n, uint64_t seed);
+uint64_t lg__hash_words(uint64_t so_far, const void *data, size_t words);
 /* The same for bytes that come in parts, wherever they are cut; to be mixed at the end. */
 uint64_t lg__hash_more(uint64_t so_far, const void *data, size_t n);
 uint64_t lg__mix(uint64_t x); /* every bit of x in every bit of the result */
@@ -76,14 +80,21 @@ size_t lg__utf8_valid(const char *text, size_t n, int *high);
 /* The text in NFC: in *out, which has room for it, or the text itself where nothing changes. */
 int lg__nfc(struct lg__block *out, const char **text, size_t *n, lg_error *err);
 
-/* Tokens that are found in the text as they are: a trie. */
+/* Tokens that are found in the text as they are: a trie, whose nodes have their children in a list.
+ * Node 0 is the root. */
+struct lg__added_node {
+    int32_t child, sibling; /* 0: none */
+    unsigned char byte;     /* that leads here */
+};
 struct lg__added {
-    int32_t (*next)[256]; /* node after this byte; 0: none */
-    int32_t *token;       /* that ends at this node, or LG_NONE */
+    int32_t first[256]; /* children of the root; 0: none */
+    struct lg__added_node *node;
+    int32_t *token; /* that ends at a node, or LG_NONE */
     int nodes, room;
 };
 int lg__added_put(struct lg__added *a, const char *text, size_t n, int32_t token, lg_error *err);
 void lg__added_free(struct lg__added *a);
+uint64_t lg__added_hash(const struct lg__added *a, uint64_t seed);
 /* The leftmost, of those the longest, from `at` on: its place; n if there is none. */
 size_t lg__added_find(const struct lg__added *a, const char *text, size_t n, size_t at,
                       size_t *bytes, int32_t *token);
@@ -91,6 +102,9 @@ size_t lg__added_find(const struct lg__added *a, const char *text, size_t n, siz
 /* ---- Tokenizers (tokenizer.c, load_*.c, save.c) -------------------------------------------------- */
 
 enum lg__kind { LG__BYTES, LG__BYTE_LEVEL, LG__SCORED };
+
+/* Bytes of an added token, and of a token of llama2.c, whose every cut is looked up: at most. */
+enum { LG__TOKEN_BYTES = 1024 };
 
 /* A word and its tokens, one cache line. */
 enum { LG__WORD_BYTES = 31, LG__WORD_TOKENS = 7, LG__WORDS = 1 << 16 };
@@ -171,11 +185,13 @@ struct lg__piece {
     int64_t done; /* bytes of the files that were read so far, packed ones as they are */
 };
 /* 0 to go on. */
-typedef int lg__piece_told(void *context, const struct lg__piece *p, lg_error *err);
-int lg__documents(const struct lg__sources *s, const char *field, lg__piece_told *told,
+typedef int lg__piece_callback(void *context, const struct lg__piece *p, lg_error *err);
+int lg__documents(const struct lg__sources *s, const char *field, lg__piece_callback *callback,
                   void *context, lg_error *err);
 
-enum { LG__PIECE = 1 << 20 }; /* plain text comes in pieces of at most so many bytes */
+enum { LG__PIECE = 1 << 20 };       /* plain text comes in pieces of at most so many bytes */
+enum { LG__LINE_BYTES = 64 << 20 }; /* of a line of JSON, at most */
+enum { LG__LINE_VALUES = 1000000 }; /* the same, as lg__json_values counts */
 
 /* ---- The token cache (cache.c) ------------------------------------------------------------------------ */
 
@@ -199,11 +215,12 @@ struct lg__cache {
     const void *token;           /* [tokens] */
     const uint64_t *offset;      /* [documents + 1] */
     const uint64_t *key;         /* [documents] */
+    const char *fault;           /* of one that could not be opened: "is cut off"; or NULL */
 };
 
 enum { LG__CACHE_FOREIGN = 1, LG__CACHE_DAMAGED = 2, LG__CACHE_ABSENT = 3 };
 /* 0; LG__CACHE_ABSENT; LG__CACHE_FOREIGN, a file of another kind, which nobody should replace;
- * LG__CACHE_DAMAGED; or a negative code. The reason is in *err. */
+ * LG__CACHE_DAMAGED, with c->fault; or a negative code. The reason is in *err. */
 int lg__cache_open(struct lg__cache *c, const char *path, lg_error *err);
 void lg__cache_close(struct lg__cache *c);
 

@@ -179,10 +179,7 @@ static uint64_t checksum(const lg_tokenizer *t)
         h = lg__hash(bytes ? bytes : "", n, h + (bytes != NULL));
     }
     const struct lg__added *added[] = {&t->raw, &t->normal};
-    for (int i = 0; i < 2; i++) {
-        h = lg__hash(added[i]->next, (size_t)added[i]->nodes * sizeof *added[i]->next, h);
-        h = lg__hash(added[i]->token, (size_t)added[i]->nodes * sizeof *added[i]->token, h);
-    }
+    for (int i = 0; i < 2; i++) h = lg__added_hash(added[i], h);
     uint64_t pairs = 0; /* whatever their order in the table */
     for (uint64_t i = 0; t->merges.slot && i <= t->merges.mask; i++)
         if (t->merges.slot[i].both != UINT64_MAX)

@@ -79,7 +79,7 @@ static int watch(struct learning *l, int merging, double done, lg_error *err)
                          .words = (int64_t)l->words,
                          .vocab = FIRST + l->learner.made};
     if (!l->o->watch || l->o->watch(l->o->context, &p)) return 0;
-    return lg__fail(err, LG_ERROR_SYSTEM, "stopped; nothing was written to %s", l->o->file);
+    return lg__fail(err, LG_ERROR_STOPPED, "stopped; nothing was written to %s", l->o->file);
 }
 
 static int count_piece(void *context, const struct lg__piece *p, lg_error *err)

@@ -32,12 +32,12 @@ static void refuse(const lg_setting *of, const char *const *settings, int count,
 {
     struct lg__value value[ROWS];
     lg_error err = {0};
-    assert_int_equal(lg__settings_read(value, of, settings, count, "task test", &err),
+    assert_int_equal(lg__settings_read(value, ROWS, of, settings, count, "task test", &err),
                      LG_ERROR_ARGUMENT);
     assert_int_equal(err.code, LG_ERROR_ARGUMENT);
     assert_int_equal(strncmp(err.text, "task test", 9), 0);
     for (int i = 0; says[i]; i++) assert_says(&err, says[i]);
-    assert_int_equal(lg__settings_read(value, of, settings, count, "task test", NULL),
+    assert_int_equal(lg__settings_read(value, ROWS, of, settings, count, "task test", NULL),
                      LG_ERROR_ARGUMENT);
 }
 
@@ -56,14 +56,14 @@ static void what_is_unsaid_has_its_fallback(void **state)
 {
     (void)state;
     struct lg__value value[ROWS];
-    assert_int_equal(lg__settings_read(value, rows, NULL, 0, "task test", NULL), LG_OK);
+    assert_int_equal(lg__settings_read(value, ROWS, rows, NULL, 0, "task test", NULL), LG_OK);
     assert_int_equal(value[BASE].i, 10);
     assert_string_equal(value[BASE].text, "10");
     assert_int_equal(value[ANSWER].i, 1); /* the place among reversed|plain|both */
     assert_string_equal(value[ANSWER].text, "plain");
     assert_int_equal(value[SHIFT].i, 0);
     assert_string_equal(value[TABLE].text, "pair");
-    assert_int_equal(lg__settings_read(value, NULL, NULL, 0, "task test", NULL), LG_OK);
+    assert_int_equal(lg__settings_read(value, ROWS, NULL, NULL, 0, "task test", NULL), LG_OK);
 }
 
 static void what_is_said_counts(void **state)
@@ -72,13 +72,13 @@ static void what_is_said_counts(void **state)
     static const char *const settings[] = {"table=a=b, c", "answer=both", "base=2",
                                            "shift=9000000000"};
     struct lg__value value[ROWS];
-    assert_int_equal(lg__settings_read(value, rows, settings, 4, "task test", NULL), LG_OK);
+    assert_int_equal(lg__settings_read(value, ROWS, rows, settings, 4, "task test", NULL), LG_OK);
     assert_string_equal(value[TABLE].text, "a=b, c"); /* only the first = divides */
     assert_int_equal(value[ANSWER].i, 2);
     assert_int_equal(value[BASE].i, 2);
     assert_true(value[SHIFT].i == INT64_C(9000000000));
     static const char *const ends[] = {"base=16", "shift=-5", "table=", "answer=reversed"};
-    assert_int_equal(lg__settings_read(value, rows, ends, 4, "task test", NULL), LG_OK);
+    assert_int_equal(lg__settings_read(value, ROWS, rows, ends, 4, "task test", NULL), LG_OK);
     assert_int_equal(value[BASE].i, 16);
     assert_int_equal(value[SHIFT].i, -5);
     assert_string_equal(value[TABLE].text, "");
@@ -123,7 +123,8 @@ static void a_key_that_is_not_there_is_refused(void **state)
     lg_error err = {0};
     struct lg__value value[ROWS];
     static const char *const far[] = {"temperature=3"};
-    assert_int_equal(lg__settings_read(value, rows, far, 1, "task test", &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(lg__settings_read(value, ROWS, rows, far, 1, "task test", &err),
+                     LG_ERROR_ARGUMENT);
     assert_says(&err, "no setting \"temperature\"; it has: base, answer, shift, table");
     assert_null(strstr(err.text, "did you mean"));
     refuse(NULL, far, 1, (const char *const[]){"has no settings", "\"temperature\"", NULL});
@@ -173,12 +174,26 @@ static void more_rows_than_fit_a_list(void **state)
     }
     assert_int_equal(lg__settings_count(many), 80);
     static const char *const last[] = {"a-setting-of-many-79=7"}, *const none[] = {"zzz=1"};
-    assert_int_equal(lg__settings_read(value, many, last, 1, "task test", NULL), LG_OK);
+    assert_int_equal(lg__settings_read(value, 80, many, last, 1, "task test", NULL), LG_OK);
     assert_int_equal(value[79].i, 7);
     assert_int_equal(value[78].i, 5);
     lg_error err = {0};
-    assert_int_equal(lg__settings_read(value, many, none, 1, "task test", &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(lg__settings_read(value, 80, many, none, 1, "task test", &err),
+                     LG_ERROR_ARGUMENT);
     assert_says(&err, "no setting \"zzz\"");
+}
+
+/* A table of more rows than the caller has values for is refused, and nothing is written. */
+static void more_rows_than_room_are_refused(void **state)
+{
+    (void)state;
+    struct lg__value value[ROWS];
+    lg_error err = {0};
+    memset(value, 0x55, sizeof value);
+    assert_int_equal(lg__settings_read(value, ROWS - 1, rows, NULL, 0, "task test", &err),
+                     LG_ERROR_ARGUMENT);
+    assert_says(&err, "task test has 4 settings, and there is room for 3");
+    for (size_t i = 0; i < sizeof value; i++) assert_int_equal(((unsigned char *)value)[i], 0x55);
 }
 
 static void the_nearest_word(void **state)
@@ -220,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_key_said_twice_is_refused),
         cmocka_unit_test(the_first_error_is_the_one_told),
         cmocka_unit_test(more_rows_than_fit_a_list),
+        cmocka_unit_test(more_rows_than_room_are_refused),
         cmocka_unit_test(the_nearest_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void a_prompt_as_a_table(void **state)
 {
     (void)state;
     static const char *const same[] = {"--prompt '1 0 1 ='",
-                                       "--prompt 101=", "--prompt 101= --ids given"};
+                                       "--prompt 101=", "--prompt 101= --source given"};
     for (int i = 0; i < 3; i++) {
         char arguments[200];
         snprintf(arguments, sizeof arguments, "generate runs/parity %s", same[i]);
@@ -125,7 +125,7 @@ static void fresh_examples(void **state)
     prints("IDs given");
     assert_int_equal(run("", "generate runs/plain --length 3 --sparsity 2", "2>&1"), 0);
     prints("sparsity 2,");
-    assert_int_equal(run("", "generate runs/parity --most 3", "2>&1"), 0);
+    assert_int_equal(run("", "generate runs/parity --max-tokens 3", "2>&1"), 0);
     prints("right so far: 3 of 11 tokens\n");
 }
 
@@ -153,14 +153,15 @@ static void json_lines(void **state)
     prints("{\"at\":0,\"prompt\":true,\"token\":\"1\",\"id\":[2]}\n");
     prints("{\"at\":4,\"prompt\":false,\"token\":\"1\",\"id\":[2],\"p\":");
     prints(",\"expected\":\"$\",\"expected_id\":[5]}\n");
-    prints("{\"exact\":true,\"example\":0,\"task\":\"parity-scratchpad\",\"step\":250,\"ids\":"
+    prints("{\"exact\":true,\"example\":0,\"task\":\"parity-scratchpad\",\"step\":250,\"source\":"
            "\"predicted\",");
     prints("\"right_tokens\":4,\"wrong_from\":null,\"wrong_ids\":0}\n");
     assert_int_equal(run("", "generate runs/parity --count 2 --length 3 --json", ""), 0);
     assert_int_equal(count("{\"exact\":"), 2);
-    const char *names = "generate runs/names --most 2 --json --prompt 'v1 v2 := v3 v4 v3 v4 := c7 "
-                        "v9 v9 := v1 v2 ? v9 v9' --prompt-ids '2 2 2 2 2 3 3 3 3 4 4 4 4 4 1 1 -;"
-                        "2 3 4 5 6 2 3 4 5 2 3 4 5 6 4 5 6'";
+    const char *names =
+        "generate runs/names --max-tokens 2 --json --prompt 'v1 v2 := v3 v4 v3 v4 := c7 "
+        "v9 v9 := v1 v2 ? v9 v9' --prompt-ids '2 2 2 2 2 3 3 3 3 4 4 4 4 4 1 1 -;"
+        "2 3 4 5 6 2 3 4 5 2 3 4 5 6 4 5 6'";
     assert_int_equal(run("", names, "2>/dev/null"), 0);
     prints("\"token\":\"v9\",\"id\":[null,6]}\n");
     prints("\"expected\":null,\"expected_id\":null}\n");
@@ -171,7 +172,7 @@ static void json_lines(void **state)
 static void long_texts(void **state)
 {
     (void)state;
-    assert_int_equal(run("", "generate runs/parity --length 1500 --most 1000", "2>&1"), 0);
+    assert_int_equal(run("", "generate runs/parity --length 1500 --max-tokens 1000", "2>&1"), 0);
     prints("of 2501 tokens are shown");
     prints("\n  at ");
     prints(" 199 1401 ");
@@ -196,13 +197,13 @@ static void wrong_uses(void **state)
         {"generate runs/parity --length 2000000", "2000000", "may be 1..1048576"},
         {"generate runs/parity --count none", "--count is \"none\"", "1 or more"},
         {"generate runs/parity --count 4294967297", "4294967297", "from 1 to 1073741824"},
-        {"generate runs/parity --most 0", "--most is \"0\"", "1 or more"},
-        {"generate runs/parity --most 2000000", "2000000 tokens", "1..1048576"},
+        {"generate runs/parity --max-tokens 0", "--max-tokens is \"0\"", "1 or more"},
+        {"generate runs/parity --max-tokens 2000000", "2000000 tokens", "1..1048576"},
         {"generate runs/parity --seed -4", "--seed is \"-4\"", "0 or more"},
         {"generate runs/parity --temperature -1", "--temperature is \"-1\"", "0 (the likeliest"},
         {"generate runs/parity --temperature nan", "--temperature is \"nan\"", "0 (the likeliest"},
-        {"generate runs/parity --ids mine", "--ids is \"mine\"", "given or predicted"},
-        {"generate runs/plain --ids predicted", "no ID heads", "given"},
+        {"generate runs/parity --source mine", "--source is \"mine\"", "given or predicted"},
+        {"generate runs/plain --source predicted", "no ID heads", "given"},
         {"generate runs/plain --sparsity 2000", "2000", "1..1000"},
         {"generate runs/parity --prompt '1 x ='", "\"x\"", "words are 0 1 = $"},
         {"generate runs/parity --prompt 1x=", "\"x\"", "words are 0 1 = $"},
@@ -215,8 +216,8 @@ static void wrong_uses(void **state)
         {"generate runs/parity --prompt 101= --prompt-ids '1 2 3'", "has 3", "4 tokens"},
         {"generate runs/parity --prompt 101= --prompt-ids '1 2 3 4;1 2 3 4'", "2 levels", "have 1"},
         {"generate runs/parity --prompt 101= --prompt-ids '1 2 -3 4'", "-3", "- for none"},
-        {"generate runs/parity --prompt 101= --prompt-ids '2 3 4 1' --ids given", "not known",
-         "--ids predicted"},
+        {"generate runs/parity --prompt 101= --prompt-ids '2 3 4 1' --source given", "not known",
+         "--source predicted"},
         {"generate runs/plain --prompt '* 1' --prompt-ids '1 2'", "plain", "leave out"},
         {"generate runs/names --prompt 'v1 v2 := v3 v4 v3 v4 := c7 ? v1 v2'", "follow from",
          "--prompt-ids"},

@@ -46,7 +46,7 @@ static void a_run_is_held_against_another(void **state)
 {
     (void)state;
     assert_int_equal(
-        run("probe ./long/ --against short --documents 4 --least 0.1 --epsilon 0.05 --out "
+        run("probe ./long/ --against short --documents 4 --min-rise 0.1 --epsilon 0.05 --out "
             "results/probe " SMALL,
             BOTH),
         0);
@@ -104,11 +104,16 @@ static void probes_are_shown_with_their_run(void **state)
     assert_int_equal(run("probe short --documents 2 --predictions 8 --store p.db", BOTH), 0);
     char table[4000];
     snprintf(table, sizeof table, "%.3900s", strstr(out, "k*     predictions"));
+    char *end = strstr(table, "\n\n"); /* the sentence on few predictions comes behind it */
+    assert_non_null(end);
+    end[1] = 0;
     assert_int_equal(run("runs show short --store p.db", BOTH), 0);
     prints("How many earlier tokens predictions need, at step 40: loo, length 16, 2 texts\n\n");
     prints(table);
     assert_int_equal(run("runs show short --json --store p.db", STDOUT), 0);
     assert_int_equal(count("{\"probe\":true,\"step\":40,\"method\":\"loo\","), 8);
+    assert_int_equal(count(",\"max_k\":32,\"epsilon\":"), 8);
+    assert_int_equal(count(",\"min_rise\":"), 8);
 }
 
 static void json_is_an_object_a_line(void **state)
@@ -119,7 +124,7 @@ static void json_is_an_object_a_line(void **state)
     assert_int_equal(count("\"excess\":null"), 8);
     prints("{\"k\":\"3-4\",\"low\":3,\"high\":4,");
     prints("{\"summary\":true,\"step\":40,\"against_step\":null,\"length\":48,"
-           "\"length_least\":48,\"context\":null,\"documents\":3,\"predictions\":30,");
+           "\"length_min\":48,\"context\":null,\"documents\":3,\"predictions\":30,");
     prints(",\"folder\":\"long\"}");
     assert_int_equal(
         run("probe long --documents 2 --predictions 4 --method gradient --json " SMALL, STDOUT), 0);
@@ -136,6 +141,48 @@ static void other_tasks_are_probed_on_their_examples(void **state)
     prints("p was trained up to length 8 (bits)");
 }
 
+/* Numbers of few predictions are shown, but nothing is concluded from them. */
+static void few_predictions_conclude_nothing(void **state)
+{
+    (void)state;
+#define LOW "--min-rise 0.02 --epsilon 0.01 "
+    assert_int_equal(run("probe long --documents 2 --predictions 4 " LOW SMALL, BOTH), 0);
+    prints("4 predictions of 2 texts");
+    prints("k*     predictions"); /* the table is there */
+    prints(" depend on their context, too few to conclude from: 100 are needed. Take more with "
+           "--documents, --predictions or --text.");
+    assert_int_equal(run("probe long --documents 2 --predictions 4 --json " LOW SMALL, STDOUT), 0);
+    prints(",\"conclusive\":false,\"verdict\":\"Only ");
+    assert_int_equal(run("probe long --documents 9 " LOW SMALL, BOTH), 0);
+    prints("Of these, k* is ");
+    assert_int_equal(count("too few"), 0);
+    assert_int_equal(run("probe long --documents 9 --json " LOW SMALL, STDOUT), 0);
+    prints(",\"conclusive\":true");
+    assert_int_equal(count("verdict"), 0); /* there is nothing to compare with */
+}
+
+/* Small and large k* are compared where there are 100 predictions of both. */
+static void few_predictions_compare_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(run("probe long --against short --documents 4 --min-rise 0.1 --epsilon 0.05 "
+                         "--json " SMALL,
+                         STDOUT),
+                     0);
+    prints(
+        ",\"conclusive\":false,\"verdict\":\"Whether predictions with small k* extrapolate better "
+        "cannot be said");
+    assert_int_equal(count("extrapolate no better"), 0);
+    assert_int_equal(
+        run("probe long --against short --text corpus.txt --documents 30 --min-rise 0.02 "
+            "--epsilon 0.015 "
+            "--max-k 1 --json " SMALL,
+            STDOUT),
+        0);
+    prints(",\"conclusive\":true,\"verdict\":\"Past 16 tokens, predictions with small k* ");
+    assert_int_equal(count("too few"), 0);
+}
+
 /* Lines of copy, whose lengths are those of the file. */
 static void own_data_is_read_once(void **state)
 {
@@ -150,11 +197,11 @@ static void own_data_is_read_once(void **state)
                            "model: {layers: 1, width: 16, heads: 2}\n"
                            "train: {steps: 4, batch: 4, length: [6, 8]}\n");
     assert_int_equal(run("train own.yaml --out own " SMALL, BOTH), 0);
-    assert_int_equal(run("probe own --documents 20 " SMALL, BOTH), 0);
+    assert_int_equal(run("probe own --task jsonl:own.jsonl --documents 20 " SMALL, BOTH), 0);
     prints("17 predictions of 3 texts, length 6 to 8");
 }
 
-/* A text of 8 letters has its predictions at tokens 9 to 17: a point each, and the one of the key. If
+/* A text of 8 letters has its predictions at tokens 9 to 17: a point each; one line needs no key. If
  * they were taken for lengths, all would fall into one. */
 static void a_figure_has_the_positions_of_its_predictions(void **state)
 {
@@ -162,20 +209,22 @@ static void a_figure_has_the_positions_of_its_predictions(void **state)
     write_file("copy.yaml", "task: {name: copy}\nmodel: {layers: 1, width: 16, heads: 2}\n"
                             "train: {steps: 1, batch: 4, length: [3, 8]}\n");
     assert_int_equal(run("train copy.yaml --out copy " SMALL, BOTH), 0);
-    assert_int_equal(run("probe copy --documents 3 --least 50 --out results/copy " SMALL, BOTH), 0);
+    assert_int_equal(run("probe copy --documents 3 --min-rise 50 --out results/copy " SMALL, BOTH),
+                     0);
     if (system("command -v gnuplot >/dev/null") != 0) return;
     read_back("results/copy/position.svg");
-    assert_int_equal(count(" scale("), 9 + 1);
+    assert_int_equal(count(" scale("), 9);
 }
 
 /* k* was looked for up to 1: whatever is above is that, and no k* of 2. */
-static void more_than_most_k_is_called_so(void **state)
+static void more_than_max_k_is_called_so(void **state)
 {
     (void)state;
-    assert_int_equal(run("probe long --against short --documents 4 --least 0.01 --epsilon 0.0001 "
-                         "--most-k 1 --out results/most " SMALL,
-                         BOTH),
-                     0);
+    assert_int_equal(
+        run("probe long --against short --documents 4 --min-rise 0.01 --epsilon 0.0001 "
+            "--max-k 1 --out results/most " SMALL,
+            BOTH),
+        0);
     prints("\nover 1 ");
     prints(", over 1 at 10, 25, 50, 75 and 90%.");
     prints("nats where k* is 1 and ");
@@ -214,7 +263,7 @@ static void what_cannot_be_is_refused(void **state)
         {"long --field body", "--field is of the texts that --text names"},
         {"long --method best", "take loo or gradient"},
         {"long --epsilon 0", "above 0"},
-        {"long --least 0.1", "take more than epsilon"},
+        {"long --min-rise 0.1", "take more than epsilon"},
         {"long --length 0", "--length is \"0\"; take a whole number from 1 to 1048576"},
         {"long --length 900", "none has 900 tokens"},
         {"long --out c.yaml", "which is no folder"},
@@ -235,9 +284,11 @@ int main(void)
         cmocka_unit_test(probes_are_shown_with_their_run),
         cmocka_unit_test(json_is_an_object_a_line),
         cmocka_unit_test(other_tasks_are_probed_on_their_examples),
+        cmocka_unit_test(few_predictions_conclude_nothing),
+        cmocka_unit_test(few_predictions_compare_nothing),
         cmocka_unit_test(own_data_is_read_once),
         cmocka_unit_test(a_figure_has_the_positions_of_its_predictions),
-        cmocka_unit_test(more_than_most_k_is_called_so),
+        cmocka_unit_test(more_than_max_k_is_called_so),
         cmocka_unit_test(a_probe_that_fails_leaves_an_earlier_one),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

@@ -33,15 +33,17 @@ static int make_home(void **state)
     snprintf(home, sizeof home, "/tmp/lengthen-cli-XXXXXX");
     if (!mkdtemp(home) || mkdir(in_home("experiments"), 0777)) return -1;
     return write_file("experiments/first.yaml",
-                      "# Does it copy? Expected: not in 20 steps.\n"
                       "experiment:\n"
+                      "  question: Does it copy?\n"
+                      "  expected: \"not in 20 steps.\"\n"
                       "  words: \"reconstructed: all\"\n"
                       "  budget: 2\n"
                       "  figures: [{file: first.svg, title: Copying, lines: method}]\n"
                       "  checks: [{least: {method: plain, length: 3}, is: 0}]\n" SMALL) ||
            write_file("experiments/second.yaml",
-                      "# Is more than all right? Expected: no.\n"
                       "experiment:\n"
+                      "  question: Is more than all right?\n"
+                      "  expected: \"no.\"\n"
                       "  words: \"reconstructed: all\"\n"
                       "  budget: 5\n"
                       "  checks: [{more: {method: plain}, than: {method: plain}}]\n" SMALL) ||
@@ -71,7 +73,7 @@ static void from_the_list_to_the_results(void **state)
     ends_with(0, "reproduce --list --json");
     prints("{\"experiment\":\"first\",\"question\":\"Does it copy?\",\"expected\":\"not in 20 "
            "steps.\"");
-    prints("\"runs\":4,\"done\":4,\"budget_minutes\":2,");
+    prints("\"runs\":4,\"done\":4,\"budget_minutes\":2.00,");
     prints("\"minutes_left\":0.00}");
     /* without gnuplot it goes on */
     ends_with(0, "reproduce first --results results >/dev/null && PATH=/nowhere '" LG_PROGRAM
@@ -141,7 +143,7 @@ static void wrong_uses(void **state)
         prints(wrong[i].words);
         if (there("wrong")) fail_msg("%s: left something", wrong[i].arguments);
     }
-    assert_int_equal(write_file("experiments/bad.yaml", "experiment: {words: a}\n" SMALL), 0);
+    assert_int_equal(write_file("experiments/bad.yaml", "experiment: {budget: a}\n" SMALL), 0);
     ends_with(2, "reproduce all");
     prints("bad.yaml:1: ");
     assert_int_equal(unlink(in_home("experiments/bad.yaml")), 0);
@@ -173,6 +175,64 @@ static void wait_for(FILE *err, const char *words, int lines)
 {
     char line[2000];
     while (lines > 0 && fgets(line, sizeof line, err)) lines -= strstr(line, words) != NULL;
+}
+
+/* --store, then LENGTHEN_STORE, then lengthen.db in --out. */
+static void the_store_is_where_it_is_said(void **state)
+{
+    (void)state;
+    setenv("LENGTHEN_STORE", "named.db", 1);
+    int code = run("2>&1", "reproduce second --scale smoke --out stores/one"),
+        other = run("2>&1", "reproduce second --scale smoke --out stores/two --store told.db"),
+        tried = run("2>&1", "try copy --minutes 0.01 --length 3 --out stores/try"),
+        untold = run("2>&1", "try copy --minutes 0.01 --length 3");
+    unsetenv("LENGTHEN_STORE");
+    assert_int_equal(code, 3); /* its check does not hold */
+    assert_int_equal(other, 3);
+    assert_true(tried == 0 && untold == 0);
+    assert_true(there("named.db") && there("told.db"));
+    assert_false(there("stores/one/lengthen.db") || there("stores/two/lengthen.db") ||
+                 there("stores/try/lengthen.db"));
+    assert_int_equal(run("2>&1", "runs --store named.db --json"), 0);
+    assert_int_equal(count("stores/one"), 2);
+    assert_int_not_equal(count("stores/try"), 0);
+    assert_int_equal(count("lengthen-try-"), 0); /* gone with its temporary folder */
+}
+
+/* What runs saves a checkpoint; the exit code is the signal's. */
+static void interrupted_it_exits_with_the_signal(void **state)
+{
+    (void)state;
+    static char *const arguments[] = {"lengthen",  "reproduce",    "long",  "--experiments", "slow",
+                                      "--results", "slow/results", "--out", "slow/out",      NULL};
+    static const int numbers[] = {SIGINT, SIGTERM};
+    assert_int_equal(mkdir(in_home("slow"), 0777), 0);
+    assert_int_equal(write_file("slow/long.yaml", "experiment: {question: Does it copy?}\n"
+                                                  "config:\n"
+                                                  "  task: {name: copy}\n"
+                                                  "  model: {width: 16, heads: 2}\n"
+                                                  "  train: {steps: 1000000}\n"
+                                                  "vary: {seed: [1]}\n"),
+                     0);
+    ends_with(0, "reproduce --list --experiments slow");
+    prints("long           1     0       -  0.00 h     -  Does it copy?");
+    ends_with(0, "reproduce --list --experiments slow --json");
+    prints("\"budget_minutes\":null,\"hours\":0.00000,\"minutes_left\":null}");
+    for (int i = 0; i < 2; i++) {
+        FILE *err;
+        int status;
+        pid_t pid = begin(arguments, &err);
+        wait_for(err, " begins: ", 1);
+        nanosleep(&(struct timespec){0, 200000000}, NULL);
+        kill(pid, numbers[i]);
+        size_t n = fread(out, 1, sizeof out - 1, err);
+        out[n] = 0;
+        fclose(err);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 128 + numbers[i]);
+        prints("To go on, the same command");
+    }
 }
 
 static void killed_it_ends_with_the_same_bytes(void **state)
@@ -223,6 +283,8 @@ int main(void)
         cmocka_unit_test(from_the_list_to_the_results),
         cmocka_unit_test(a_check_that_does_not_hold),
         cmocka_unit_test(wrong_uses),
+        cmocka_unit_test(the_store_is_where_it_is_said),
+        cmocka_unit_test(interrupted_it_exits_with_the_signal),
         cmocka_unit_test(killed_it_ends_with_the_same_bytes),
         cmocka_unit_test(the_time_is_over),
     };

@@ -34,28 +34,28 @@ static void a_run_from_config_to_table(void **state)
     prints("{\"step\":20,\"loss\":");
     assert_true(there("runs/small/config.yaml"));
     assert_int_equal(run("2>/dev/null", "eval runs/small --json"), 0);
-    assert_int_equal(count("\"ids\":\"given\""), 2);
-    assert_int_equal(count("\"ids\":\"predicted\""), 2);
+    assert_int_equal(count("\"source\":\"given\""), 2);
+    assert_int_equal(count("\"source\":\"predicted\""), 2);
     prints("{\"step\":20,\"setting\":\"\",\"length\":3,\"unit\":\"letters\",\"sparsity\":0,"
-           "\"ids\":\"given\",\"tokens\":8,\"samples\":4,");
+           "\"source\":\"given\",\"tokens\":8,\"samples\":4,");
     assert_int_equal(count("\"kept\":false,\"folder\":\"runs/small\"}"), 4);
     assert_int_equal(count("\"id_accuracy\":null,"), 2); /* of given IDs none is predicted */
     assert_true(there("lengthen.db"));
     /* a second time the store has them */
     assert_int_equal(run("2>/dev/null", "eval runs/small --json"), 0);
     assert_int_equal(count("\"kept\":true"), 4);
-    assert_int_equal(run("", "eval runs/small --ids given --lengths 2,4,6 --samples 2"), 0);
+    assert_int_equal(run("", "eval runs/small --source given --lengths 2,4,6 --samples 2"), 0);
     assert_int_equal(count(" given "), 3);
     prints("95% interval");
     prints("first error");
-    assert_int_equal(run("", "eval runs/small --ids given --lengths 2,4 --samples 2 --csv"), 0);
+    assert_int_equal(run("", "eval runs/small --source given --lengths 2,4 --samples 2 --csv"), 0);
     assert_int_equal(count("\n"), 3);
-    prints("step,setting,length,unit,sparsity,ids,tokens,samples,exact,");
+    prints("step,setting,length,unit,sparsity,source,tokens,samples,exact,");
     prints("\n20,\"\",4,\"letters\",0,given,10,2,");
-    assert_int_equal(run("", "eval runs/small --vary task.kind=random,unique --ids given --json"),
-                     0);
+    assert_int_equal(
+        run("", "eval runs/small --vary task.kind=random,unique --source given --json"), 0);
     assert_int_equal(count("\"setting\":\"kind=unique\""), 2);
-    assert_int_equal(run("", "eval runs/small --ids given --plot -"), 0);
+    assert_int_equal(run("", "eval runs/small --source given --plot -"), 0);
     prints("100%");
     prints("length (letters)");
     /* 5 steps are not enough for every context: the answer is no, with the input */
@@ -74,24 +74,45 @@ static void a_run_from_config_to_table(void **state)
     prints("Trained.");
 }
 
-/* Ctrl-C: a checkpoint, the way to go on, and then the whole run. */
+/* Ctrl-C, a plain kill, a terminal that closes: a checkpoint, the way to go on, the exit code that
+ * shells give the signal, and then the whole run. */
 static void an_interrupted_run_goes_on(void **state)
 {
     (void)state;
-    char command[400];
-    snprintf(command, sizeof command,
-             "cd %s && (timeout -s INT 0.5 '%s' train small.yaml --set train.steps=100000 --out "
-             "long; echo code $?) 2>&1",
-             home, LG_PROGRAM);
-    FILE *f = popen(command, "r");
-    assert_non_null(f);
-    size_t n = fread(out, 1, sizeof out - 1, f);
-    out[n] = '\0';
-    pclose(f);
-    prints("a checkpoint is saved");
-    prints("--resume");
-    assert_true(there("long/checkpoint"));
-    assert_int_equal(run("2>/dev/null", "eval long --samples 1"), 0);
+    static const char *const signals[] = {"INT", "TERM", "HUP"};
+    static const int codes[] = {130, 143, 129};
+    for (int i = 0; i < 3; i++) {
+        char before[60], folder[40], arguments[100];
+        snprintf(before, sizeof before, "timeout --preserve-status -s %s 0.5", signals[i]);
+        snprintf(arguments, sizeof arguments,
+                 "train small.yaml --set train.steps=100000 --out long-%s", signals[i]);
+        assert_int_equal(run_program(before, arguments, "2>&1"), codes[i]);
+        prints("a checkpoint is saved");
+        prints("--resume");
+        snprintf(folder, sizeof folder, "long-%s/checkpoint", signals[i]);
+        assert_true(there(folder));
+        snprintf(arguments, sizeof arguments, "eval long-%s --samples 1", signals[i]);
+        assert_int_equal(run("2>/dev/null", arguments), 0);
+    }
+}
+
+static void an_interrupted_demo_says_so(void **state)
+{
+    (void)state;
+    assert_int_equal(run_program("timeout --preserve-status -s TERM 0.5", "demo", "2>&1"), 143);
+    prints("lengthen demo: stopped\n");
+}
+
+/* What was started with nohup goes on when its terminal closes. */
+static void an_ignored_hangup_stays_ignored(void **state)
+{
+    (void)state;
+    run_program("trap '' HUP;",
+                "train small.yaml --set train.steps=2000 --out nohup 2>&1 & while [ ! -e "
+                "nohup/config.yaml ]; do sleep 0.01; done; kill -HUP $!; wait $!; echo code $?",
+                "");
+    prints("Trained.");
+    prints("code 0");
 }
 
 /* --store, then LENGTHEN_STORE, then lengthen.db; and evaluations on the way. */
@@ -117,6 +138,65 @@ static void the_store_is_where_it_is_said(void **state)
                              "--store three.db 2>&1 & sleep 0.4; kill -INT $!; wait $!; true"),
                      0);
     prints("three.db has the metrics of 0 of the");
+}
+
+/* For people: what is no number is called NaN, and a value of the config has six digits, unless runs
+ * differ in later ones. */
+static void numbers_are_readable(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("2>&1", "train small.yaml --out wild --set train.lr=1e6 --set train.grad_clip=0"), 1);
+    prints(": loss NaN, ID loss NaN, gradient norm NaN; ");
+    assert_int_equal(run("2>&1", "runs show wild"), 0);
+    assert_null(strstr(out, "nan"));
+    static const char *const decay[] = {"0.30000000000000004", "0.12345678901234568",
+                                        "0.12345678901234"};
+    for (int i = 0; i < 3; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments,
+                 "train small.yaml --out decay-%d --set train.steps=1 --set train.weight_decay=%s",
+                 i, decay[i]);
+        assert_int_equal(run("2>&1", arguments), 0);
+    }
+    assert_int_equal(run("2>&1", "runs show decay-0"), 0);
+    prints("  train.weight_decay: 0.3\n");
+    assert_int_equal(run("2>&1", "runs show decay-1"), 0);
+    prints("  train.weight_decay: 0.123457\n");
+    assert_int_equal(run("2>&1", "runs show decay-1 --json"), 0);
+    prints("0.12345678901234568"); /* as it was */
+    assert_int_equal(run("2>&1", "runs compare decay-0 decay-1"), 0);
+    prints(" 0.123457\n");
+    assert_null(strstr(out, "0.30000"));
+    assert_int_equal(run("2>&1", "runs compare decay-1 decay-2"), 0);
+    prints("0.12345678901234568  ");
+}
+
+/* Runs that are there are drawn together; without anything to draw that is said. */
+static void compared_runs_are_drawn(void **state)
+{
+    (void)state;
+    if (system("command -v gnuplot >/dev/null") != 0) skip();
+    static const char *const seeds[] = {"7", "8"};
+    for (int i = 0; i < 2; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "train small.yaml --out drawn-%s --set seed=%s",
+                 seeds[i], seeds[i]);
+        assert_int_equal(run("2>&1", arguments), 0);
+    }
+    assert_int_equal(run("2>&1", "runs compare drawn-7 drawn-8 --plot c.svg"), 2);
+    prints("nothing to draw");
+    assert_int_equal(run("2>&1", "runs --plot c.svg"), 2);
+    prints("--plot goes with `runs compare` alone");
+    assert_int_equal(run("2>&1", "runs compare drawn-7 drawn-8 --plot c.gif"), 2);
+    assert_int_equal(run("2>&1", "eval drawn-7 --samples 4"), 0);
+    assert_int_equal(run("2>&1", "eval drawn-8 --samples 4"), 0);
+    assert_int_equal(run("2>&1", "runs compare drawn-7 drawn-8 --plot c.svg"), 0);
+    prints("The figure is in c.svg");
+    char command[300];
+    snprintf(command, sizeof command, "grep -q 'drawn-7' %s/c.svg && grep -q 'drawn-8' %s/c.svg",
+             home, home);
+    assert_int_equal(system(command), 0);
 }
 
 /* Every file of the folder, as one number. */
@@ -177,7 +257,9 @@ static void wrong_uses(void **state)
         {"eval runs/small --json --csv", "take --json or --csv, not both"},
         {"eval runs/small --lengths 0", "--lengths is \"0\""},
         {"eval runs/small --samples none", "--samples is \"none\""},
-        {"eval runs/small --ids both", "given or predicted"},
+        {"eval runs/small --ids given", "\"--ids\" is not an option"},
+        {"eval runs/small --again", "\"--again\" is not an option"},
+        {"eval runs/small --source both", "given or predicted"},
         {"eval runs/small --lengths 2000000", "2000000"},
         {"eval runs/small --no-such", "--no-such"},
         {"eval runs/small --vary names", "--vary is \"names\""},
@@ -194,8 +276,8 @@ static void wrong_uses(void **state)
         {"certify", "which run?"},
         {"certify other", "is no run"},
         {"certify runs/small runs/small", "one run at a time"},
-        {"certify runs/small --most-contexts few", "--most-contexts is \"few\""},
-        {"certify runs/small --most-contexts 1", "narrower window"},
+        {"certify runs/small --max-contexts few", "--max-contexts is \"few\""},
+        {"certify runs/small --max-contexts 1", "narrower window"},
         {"certify runs/small --threads 0", "--threads is \"0\""},
         {"certify runs/small --confirm 5000", "--confirm is \"5000\""},
         {"certify runs/small --confirm 4294968296", "--confirm is \"4294968296\""},
@@ -220,6 +302,10 @@ int main(void)
         cmocka_unit_test(a_run_from_config_to_table),
         cmocka_unit_test(the_store_is_where_it_is_said),
         cmocka_unit_test(an_interrupted_run_goes_on),
+        cmocka_unit_test(an_interrupted_demo_says_so),
+        cmocka_unit_test(an_ignored_hangup_stays_ignored),
+        cmocka_unit_test(numbers_are_readable),
+        cmocka_unit_test(compared_runs_are_drawn),
         cmocka_unit_test(wrong_uses),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);

@@ -17,7 +17,8 @@
 
 #include <cmocka.h>
 
-#include "lab/store.h"
+#include "runs/store.h"
+#include "lengthen_lab.h"
 
 static char out[1 << 18], home[64];
 
@@ -243,7 +244,7 @@ static void the_list(void **state)
         if (!strstr(line, words[i])) fail_msg("\"%s\" is not in: %s", words[i], line);
     assert_int_equal(run(STDOUT, "runs list --json"), 0);
     assert_int_equal(count("\n"), 2);
-    assert_int_equal(count("\"at_longest\":{\"length\":9,\"sparsity\":0,\"ids\":\"predicted\","),
+    assert_int_equal(count("\"at_longest\":{\"length\":9,\"sparsity\":0,\"source\":\"predicted\","),
                      2);
     assert_int_equal(count("\"at_trained\":{\"length\":5,"), 2);
     setenv("LC_ALL", "C", 1);
@@ -348,7 +349,7 @@ static void one_run_for_machines(void **state)
     prints("\"task.name\":\"copy\"");
     prints("\"train.length\":[1, 5],"); /* values, not texts of them */
     prints("\"seed\":1,");
-    prints("\"train.from\":\"\",");
+    prints("\"train.init_from\":\"\",");
     prints("\"loss_last\":");
     prints("{\"step\":20,\"setting\":\"\",\"length\":9,");
     assert_int_equal(run(STDOUT, "runs show first --steps"), 0);

@@ -234,10 +234,10 @@ static void no_run_outlives_its_sweep(void **state)
 
 #define EVERY "train.checkpoint_every=1000"
 
-/* Ctrl-C, which a terminal sends to the whole group: checkpoints, and how to go on. */
-static void an_interrupted_sweep_goes_on(void **state)
+/* Ctrl-C, which a terminal sends to the whole group, or the hangup of one that closes: checkpoints,
+ * and how to go on. */
+static void interrupt_a_sweep(int number)
 {
-    (void)state;
     static char *const arguments[] = {
         "lengthen", "sweep", "two.yaml", "--jobs",  "2",       "--set",      "train.steps=3000",
         "--set",    EVERY,   "--out",    "stopped", "--store", "stopped.db", NULL};
@@ -247,12 +247,12 @@ static void an_interrupted_sweep_goes_on(void **state)
     wait_for_config("stopped/seed=1/config.yaml");
     wait_for_config("stopped/seed=2/config.yaml");
     nanosleep(&(struct timespec){0, 50000000}, NULL);
-    kill(-pid, SIGINT);
+    kill(-pid, number);
     size_t n = fread(out, 1, sizeof out - 1, err);
     out[n] = 0;
     fclose(err);
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 128 + number);
     prints("To go on, the same command");
     assert_int_equal(count("has stopped: seed="), 2);
     assert_true(there("stopped/seed=1/checkpoint") && there("stopped/seed=2/checkpoint"));
@@ -260,6 +260,14 @@ static void an_interrupted_sweep_goes_on(void **state)
                                  " --out stopped --store stopped.db --threads 1"),
                      0);
     prints("run 2 of 2 is done: seed=2");
+}
+
+static void an_interrupted_sweep_goes_on(void **state)
+{
+    (void)state;
+    interrupt_a_sweep(SIGINT);
+    run_program("", "--version && rm -r stopped stopped.db*", "");
+    interrupt_a_sweep(SIGHUP);
 }
 
 /* ---- What is shown ----------------------------------------------------------------------- */
@@ -289,8 +297,18 @@ static void tables_in_every_form(void **state)
     snprintf(arguments, sizeof arguments, "%s --csv", where);
     assert_int_equal(run("", arguments), 0);
     assert_int_equal(count("\n"), 1 + 8 * 3);
-    prints("variant,setting,length,unit,sparsity,ids,tokens,seed,exact,");
+    prints("variant,setting,length,unit,sparsity,source,tokens,seed,exact,");
     prints("\"positions.ids=plain,train.lr=1e-3\",\"\",3,\"letters\",0,given,8,1,");
+    snprintf(arguments, sizeof arguments, "%s --json", where);
+    assert_int_equal(run("", arguments), 0);
+    static const char *const keys[] = {
+        "source",        "median", "quartile_low", "low",
+        "quartile_high", "high",   "exact",        "trained_length_min"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char key[40];
+        snprintf(key, sizeof key, ",\"%s\":", keys[i]);
+        assert_int_equal(count(key), 8);
+    }
     snprintf(arguments, sizeof arguments, "%s --plot -", where);
     assert_int_equal(run("", arguments), 0);
     prints("length (letters)");

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "lengthen.h"
+#include "lengthen_lab.h"
 
 static char out[1 << 20]; /* what the last run printed */
 
@@ -410,11 +411,20 @@ static void sample_refuses(void **state)
         {"sample copy --count 0", "--count is \"0\""},
         {"sample copy --count many", "--count is \"many\""},
         {"sample copy --seed -1", "--seed is \"-1\""},
-        {"sample copy --set alphabet", "key=value"},
-        {"sample copy --set alpabet=3", "did you mean \"alphabet\"?"},
-        {"sample copy --set alphabet=1", "alphabet is \"1\""},
-        {"sample copy --set kind=odd", "random|unique"},
-        {"sample parity --set scan=forward", "has no settings"},
+        {"sample copy --set task.alphabet", "task.KEY=VALUE"},
+        {"sample copy --set kind=unique", "task.KEY=VALUE"},
+        {"sample copy --set task.alpabet=3", "did you mean \"alphabet\"?"},
+        {"sample copy --set task.alphabet=1", "alphabet is \"1\""},
+        {"sample copy --set task.kind=odd", "random|unique"},
+        {"sample parity --set task.scan=forward", "has no settings"},
+        {"config train.lrr", "did you mean \"train.lr\"?"},
+        {"config xyzzyxyzzy", "`lengthen config` lists them"},
+        {"config ''", "no key and no map"},
+        {"config train model", "one key at a time"},
+        {"config train --markdown", "leave \"train\" out"},
+        {"config --json --markdown", "not both"},
+        {"train --help-config", "is not an option"},
+        {"train --markdown", "is not an option"},
         {"sample copy --ids abacus", "is a digit"},
         {"sample parity --ids pose --target 3", "target is 3"},
         {"sample variable-assignment --source delta", "take source pointer"},
@@ -533,6 +543,38 @@ static void positions_lists_all(void **state)
     }
 }
 
+/* All keys, one, or a map of them; the same in JSON, a task's settings with their task. */
+static void config_shows_keys(void **state)
+{
+    (void)state;
+    assert_int_equal(run(STDOUT, "config"), 0);
+    assert_prints("\n  model.attention: softmax\n      softmax|ssmax|entmax15\n");
+    assert_prints("\n    task.carry: ");
+    assert_int_equal(run(STDOUT, "config train.lr"), 0);
+    assert_string_equal(
+        out, "  train.lr: 0.001\n      0.0..1e6\n      learning rate after the warmup\n");
+    assert_int_equal(run(STDOUT, "config positions.rope"), 0);
+    assert_prints("  positions.rope.share: 1\n");
+    assert_prints("  positions.rope.length: 0\n");
+    assert_null(strstr(out, "positions.span"));
+    assert_int_equal(run(STDOUT, "config task.carry"), 0);
+    assert_prints("  addition\n    task.carry: ");
+    assert_null(strstr(out, "task.orientation"));
+    assert_int_equal(run(STDOUT, "config train.lr --json"), 0);
+    assert_string_equal(out, "{\"key\":\"train.lr\",\"range\":\"0.0..1e6\",\"default\":\"0.001\","
+                             "\"doc\":\"learning rate after the warmup\"}\n");
+    assert_int_equal(run(STDOUT, "config train.init_from --json"), 0);
+    assert_prints("\"default\":null,");
+    assert_int_equal(run(STDOUT, "config task --json"), 0);
+    assert_prints("{\"key\":\"task.name\",\"range\"");
+    assert_prints("{\"key\":\"task.carry\",\"task\":\"addition\",\"range\"");
+    assert_null(strstr(out, "\"train."));
+    int settings = json_lines();
+    assert_int_equal(run(STDOUT, "config --json"), 0);
+    assert_prints("{\"key\":\"seed\",");
+    assert_true(json_lines() > settings + 40);
+}
+
 /* The pages in docs/ are what the program prints. */
 static void pages_are_fresh(void **state)
 {
@@ -541,7 +583,7 @@ static void pages_are_fresh(void **state)
         const char *command, *file;
     } pages[] = {{"tasks", "docs/TASKS.md"},
                  {"positions", "docs/POSITIONS.md"},
-                 {"train", "docs/CONFIG.md"}};
+                 {"config", "docs/CONFIG.md"}};
     static char page[sizeof out];
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         char path[1024];
@@ -572,14 +614,16 @@ static void bench_measures_tasks(void **state)
 
 int main(void)
 {
+    lg_text_task_add();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sample_aligns),     cmocka_unit_test(sample_shows_every_task),
-        cmocka_unit_test(sample_folds),      cmocka_unit_test(colour_is_for_terminals),
-        cmocka_unit_test(sample_shows_ids),  cmocka_unit_test(same_seed_same_examples),
-        cmocka_unit_test(json_is_data),      cmocka_unit_test(sample_refuses),
-        cmocka_unit_test(sample_draws_pose), cmocka_unit_test(lost_output_ends_it),
-        cmocka_unit_test(tasks_lists_all),   cmocka_unit_test(positions_lists_all),
-        cmocka_unit_test(pages_are_fresh),   cmocka_unit_test(bench_measures_tasks),
+        cmocka_unit_test(sample_aligns),        cmocka_unit_test(sample_shows_every_task),
+        cmocka_unit_test(sample_folds),         cmocka_unit_test(colour_is_for_terminals),
+        cmocka_unit_test(sample_shows_ids),     cmocka_unit_test(same_seed_same_examples),
+        cmocka_unit_test(json_is_data),         cmocka_unit_test(sample_refuses),
+        cmocka_unit_test(sample_draws_pose),    cmocka_unit_test(lost_output_ends_it),
+        cmocka_unit_test(tasks_lists_all),      cmocka_unit_test(positions_lists_all),
+        cmocka_unit_test(config_shows_keys),    cmocka_unit_test(pages_are_fresh),
+        cmocka_unit_test(bench_measures_tasks),
     };
     unsetenv("COLUMNS");
     return cmocka_run_group_tests(tests, NULL, NULL);

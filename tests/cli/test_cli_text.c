@@ -47,7 +47,7 @@ static void trains_and_evaluates(void **state)
     assert_int_equal(run("eval r --threads 1 --text corpus.txt --lengths 8 --json", STDOUT), 0);
     assert_int_equal(count("\"documents\":30,\"documents_there\":30,"), 4);
     assert_int_equal(run("eval r --threads 1 --lengths 32 --plot -", STDOUT), 0);
-    prints("loss, nats a token");
+    prints("loss, nats per token");
     prints("truncated: all tokens before");
 }
 
@@ -60,7 +60,7 @@ static void the_store_has_its_losses(void **state)
     assert_int_equal(count("  kept\n"), 5 + 6);
     assert_int_equal(run("eval r " SMALL " --json", STDOUT), 0);
     assert_int_equal(count("\"texts\":\"\",\"kept\":true,\"folder\":\"r\"}"), 11);
-    assert_int_equal(run("eval r " SMALL " --again", BOTH), 0);
+    assert_int_equal(run("eval r " SMALL " --force", BOTH), 0);
     assert_int_equal(count("kept"), 0);
     assert_int_equal(run("runs show r --store s.db", BOTH), 0);
     prints("Loss by position, at step 6");
@@ -71,7 +71,7 @@ static void the_store_has_its_losses(void **state)
     prints("loss ");
     prints(" at 32");
     assert_int_equal(run("eval r " SMALL " --text corpus.txt --lengths 8", BOTH), 0);
-    prints("Loss in nats a token, on corpus.txt. Truncated");
+    prints("Loss in nats per token, on corpus.txt. Truncated");
     assert_int_equal(run("runs show r --store s.db", BOTH), 0);
     prints("corpus.txt       8          1");
     prints("held out        16          1");
@@ -99,30 +99,32 @@ static void tells_on_the_way(void **state)
     write_file("more.txt", "another text of another length\n");
     assert_int_equal(run("eval r --threads 1 --text more.txt --lengths 8", BOTH), 0);
     prints("lengthen eval: the token cache cache/");
-    prints(" was made of other texts, or they have changed since; it was made again");
+    prints(" was made of other texts, or they have changed since; it was rebuilt");
 }
 
 static void goes_on_with_a_prompt(void **state)
 {
     (void)state;
-    assert_int_equal(run("generate r --prompt 'line 1' --most 5", STDOUT), 0);
+    assert_int_equal(run("generate r --prompt 'line 1' --max-tokens 5", STDOUT), 0);
     assert_int_equal(strncmp(out, "line 1", 6), 0);
-    assert_int_equal(run("generate r --prompt 'line 1' --most 5 --json", STDOUT), 0);
+    assert_int_equal(run("generate r --prompt 'line 1' --max-tokens 5 --json", STDOUT), 0);
     prints("{\"prompt\":\"line 1\",\"text\":\"line 1");
     prints("\"prompt_tokens\":6,\"tokens\":");
     prints(",\"token\":[108,105,110,101,32,49,");
-    assert_int_equal(run("generate r --count 3 --most 4 --temperature 1 --json", STDOUT), 0);
+    assert_int_equal(run("generate r --count 3 --max-tokens 4 --temperature 1 --json", STDOUT), 0);
     assert_int_equal(count("\"token\":["), 3);
     /* bytes that are no letters, and zeros, which end a string of C but not a text */
-    assert_int_equal(run("generate r --count 4 --most 200 --temperature 50 --json", STDOUT), 0);
+    assert_int_equal(run("generate r --count 4 --max-tokens 200 --temperature 50 --json", STDOUT),
+                     0);
     prints("\\ufffd");
     prints("\\u0000");
-    assert_int_equal(run("generate r --prompt 'line 1' --count 3 --most 2", STDOUT), 0);
+    assert_int_equal(run("generate r --prompt 'line 1' --count 3 --max-tokens 2", STDOUT), 0);
     assert_int_equal(count("line 1"), 3);
     assert_int_equal(count("\n<|endoftext|>\n"), 2);
     /* a model may have more rows than there are tokens, as published ones do: these are never drawn */
     assert_int_equal(run("train c.yaml --out wide --set task.vocab=400 " SMALL, BOTH), 0);
-    assert_int_equal(run("generate wide --count 4 --most 100 --temperature 50 --json", STDOUT), 0);
+    assert_int_equal(
+        run("generate wide --count 4 --max-tokens 100 --temperature 50 --json", STDOUT), 0);
     assert_int_equal(count("\"token\":["), 4);
     assert_int_equal(run("generate r --length 5", BOTH), 2);
     prints("r is a run of texts, for which there is no --length");
@@ -162,12 +164,12 @@ static void goes_out_and_comes_back(void **state)
     prints("hf holds files already");
     /* and is trained further */
     assert_int_equal(
-        run("train back/config.yaml --out on --set train.from=back --set task.test=0.3 "
+        run("train back/config.yaml --out on --set train.init_from=back --set task.test=0.3 "
             "--set train.steps=3 --set train.length=[16,16] " SMALL,
             BOTH),
         0);
     assert_int_equal(run("runs show on --store s.db", BOTH), 0);
-    prints("train.from: back");
+    prints("train.init_from: back");
 }
 
 /* The table of a sweep, and an experiment in a folder, by its name. */
@@ -175,8 +177,9 @@ static void sweeps_and_reproduces(void **state)
 {
     (void)state;
     static const char sweep[] =
-        "# Is it so? Expected: it is.\n"
-        "experiment:\n  words: documented\n  budget: 1\n"
+        "experiment:\n"
+        "  question: Is it so?\n"
+        "  expected: \"it is.\"\n  words: documented\n  budget: 1\n"
         "  checks: [{most: {position: 20}, is: 9}, {least: {position: 20}, is: 9}]\n"
         "base: ../c.yaml\nvary: {train.steps: [1, 6], seed: [1, 2]}\n";
     char command[300];
@@ -191,8 +194,10 @@ static void sweeps_and_reproduces(void **state)
     prints("variant,seed,length,low,high,context,documents,truncated,sliding,excess,");
     assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --json", STDOUT), 0);
     assert_int_equal(count("\"seeds\":[1,2]}"), 2 * (5 + 6));
+    assert_int_equal(count("\"truncated_quartile_low\":"), 2 * (5 + 6));
+    assert_int_equal(count("\"excess_quartile_high\":"), 2 * (5 + 6));
     assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --plot -", STDOUT), 0);
-    prints("loss, nats a token, median of the seeds");
+    prints("loss, nats per token, median of the seeds");
     assert_int_equal(
         run("sweep own/e.yaml --out w --store w.db --table --set task.text=other.txt", BOTH), 2);
     prints("is a run of another config: there it says \"  text: ");
@@ -214,8 +219,8 @@ static void sweeps_and_reproduces(void **state)
 static void refuses(void **state)
 {
     (void)state;
-    assert_int_equal(run("eval r --ids given", BOTH), 2);
-    prints("r is a run of texts, for which there is no --ids");
+    assert_int_equal(run("eval r --source given", BOTH), 2);
+    prints("r is a run of texts, for which there is no --source");
     assert_int_equal(run("eval r --lengths 5000", BOTH), 2);
     prints("none has 5000 tokens and one more");
     assert_int_equal(run("import hf", BOTH), 2);

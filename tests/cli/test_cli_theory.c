@@ -41,6 +41,18 @@ static void a_fit_is_a_table(void **state)
     prints("\"low\":null,\"high\":null,");
 }
 
+static void an_interrupted_fit_writes_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(run_program("timeout --preserve-status -s INT 0.5",
+                                 "theory fit span.yaml --train-lengths 8..20 --test-lengths 20,200 "
+                                 "--steps 10000000 --until 1e-300 --out stopped",
+                                 "2>&1"),
+                     130);
+    prints("stopped; nothing was written");
+    assert_false(there("stopped/rows.csv"));
+}
+
 static void a_sweep_writes_its_rows_and_what_made_them(void **state)
 {
     (void)state;
@@ -88,6 +100,81 @@ static void a_check_answers_by_its_code(void **state)
     assert_int_equal(count("\"holds\":true"), 6);
 }
 
+/* To be freed. */
+static char *contents(const char *name)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *f = fopen(in_home(name), "r");
+    if (!f || getdelim(&text, &room, 0, f) < 0) fail_msg("%s cannot be read", name);
+    fclose(f);
+    return text;
+}
+
+static void is_still(const char *name, const char *text)
+{
+    char *now = contents(name);
+    if (strcmp(now, text) != 0) fail_msg("%s had %zu bytes and is\n%s", name, strlen(text), now);
+    free(now);
+}
+
+/* Killed, or refused more room, in the middle of the rows: those of before are all there. The limit
+ * is above a figure and below the rows, in units of 512 or 1024 bytes. */
+static void rows_that_cannot_be_written_leave_the_old_ones(void **state)
+{
+    (void)state;
+#define LENGTHS "20,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,52,54,56,58,60,62,64,66,68,70,72"
+    static const char many[] = "theory fit span.yaml --train-lengths 8..20 --test-lengths " LENGTHS
+                               " --seeds 50 --samples 1 --batch 1 --steps 1 --out large";
+    assert_int_equal(run_program("", many, "2>&1"), 0);
+    char *rows = contents("large/rows.csv");
+    assert_true(strlen(rows) > 80 * 1024);
+    assert_int_equal(
+        run_program("ulimit -c 0 && ulimit -f 64 &&", many, "--seed 100 2>&1; exit $?"), 153);
+    is_still("large/rows.csv", rows);
+    assert_int_equal(
+        run_program("trap '' XFSZ && ulimit -f 64 &&", many, "--seed 100 2>&1; exit $?"), 1);
+    prints("large/rows.csv could not be written");
+    is_still("large/rows.csv", rows);
+    assert_int_equal(run_program("", many, "--seed 100 2>&1"), 0);
+    char *after = contents("large/rows.csv");
+    assert_string_not_equal(rows, after);
+    free(rows);
+    free(after);
+}
+
+/* Another name of the old file keeps what it had. */
+static void files_are_replaced_not_overwritten(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command, *file;
+        int code;
+    } cases[] = {
+        {"fit span.yaml" QUICK " --out twice", "twice/rows.csv", 0},
+        {"fit span.yaml" QUICK " --out twice", "twice/run.json", 0},
+        {"check columns.yaml" QUICK " --out twice", "twice/findings.csv", 3},
+        {"check columns.yaml" QUICK " --out twice", "twice/run.json", 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char command[400];
+        struct stat old, new;
+        assert_int_equal(theory(cases[i].command), cases[i].code);
+        char *text = contents(cases[i].file);
+        unlink(in_home("other"));
+        assert_int_equal(link(in_home(cases[i].file), in_home("other")), 0);
+        snprintf(command, sizeof command, "%s --seed 7", cases[i].command);
+        assert_int_equal(theory(command), cases[i].code);
+        is_still("other", text);
+        assert_int_equal(stat(in_home("other"), &old), 0);
+        assert_int_equal(stat(in_home(cases[i].file), &new), 0);
+        if (old.st_ino == new.st_ino) fail_msg("%s was overwritten", cases[i].file);
+        free(text);
+    }
+    assert_int_equal(run_program("", "--version", "&& ls twice"), 0);
+    assert_int_equal(count("part"), 0);
+}
+
 static void a_bridge_draws_both(void **state)
 {
     (void)state;
@@ -118,22 +205,25 @@ static void a_bridge_draws_both(void **state)
     assert_true(there("both.svg"));
     assert_int_equal(theory("bridge evals.csv --length 200 --where task.k=3 --json"), 0);
     assert_int_equal(count("transformer"), 1);
-    assert_int_equal(write_file("scores.csv",
-                                "method,train,length,samples,exact,mode,seed,trained_length\n"
-                                "local,model.scores=softmax;task.k=1,200,100,0.5,generated,1,20\n"
-                                "local,model.scores=ssmax;task.k=1,200,100,0.9,generated,1,20\n"
-                                "local,model.scores=ssmax;task.k=10,200,100,0.8,generated,1,20\n"),
-                     0);
+    assert_int_equal(
+        write_file("scores.csv",
+                   "method,train,length,samples,exact,mode,seed,trained_length\n"
+                   "local,model.attention=softmax;task.k=1,200,100,0.5,generated,1,20\n"
+                   "local,model.attention=ssmax;task.k=1,200,100,0.9,generated,1,20\n"
+                   "local,model.attention=ssmax;task.k=10,200,100,0.8,generated,1,20\n"),
+        0);
     assert_int_equal(theory("bridge scores.csv --length 200 --json"), 0);
     prints("{\"model\":\"transformer: local, "
-           "model.scores=softmax\",\"k\":1,\"length\":200,\"error\":0.5,");
+           "model.attention=softmax\",\"k\":1,\"length\":200,\"error\":0.5,");
     assert_int_equal(count("transformer"), 3);
     assert_int_equal(theory("bridge scores.csv --length 200 --where task.k=1 --json"), 0);
     assert_int_equal(count("transformer"), 2); /* not k = 10 */
-    assert_int_equal(theory("bridge scores.csv --length 200 --where model.scores=ssmax --json"), 0);
+    assert_int_equal(theory("bridge scores.csv --length 200 --where model.attention=ssmax --json"),
+                     0);
     prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0.1,");
-    assert_int_equal(theory("bridge evals.csv --length 200 --where model.scores=softmax"), 2);
-    prints("evals.csv has no row of length 200 with task.k and model.scores=softmax; give another");
+    assert_int_equal(theory("bridge evals.csv --length 200 --where model.attention=softmax"), 2);
+    prints(
+        "evals.csv has no row of length 200 with task.k and model.attention=softmax; give another");
     assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 7"), 2);
     prints("class/rows.csv has no row of length 7");
     assert_int_equal(theory("bridge class/rows.csv --length 200"), 2);
@@ -188,9 +278,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fit_is_a_table),
+        cmocka_unit_test(an_interrupted_fit_writes_nothing),
         cmocka_unit_test(a_sweep_writes_its_rows_and_what_made_them),
         cmocka_unit_test(objects_are_json),
         cmocka_unit_test(a_check_answers_by_its_code),
+        cmocka_unit_test(rows_that_cannot_be_written_leave_the_old_ones),
+        cmocka_unit_test(files_are_replaced_not_overwritten),
         cmocka_unit_test(a_bridge_draws_both),
         cmocka_unit_test(wrong_uses_are_refused),
     };

@@ -45,11 +45,11 @@ static void shows_what_it_is(void **state)
 static void text_comes_back(void **state)
 {
     (void)state;
-    assert_int_equal(run("tokenizer encode bytes --text 'Hi!'", BOTH), 0);
+    assert_int_equal(run("tokenizer encode bytes --string 'Hi!'", BOTH), 0);
     assert_string_equal(out, "72 105 33\n");
-    assert_int_equal(run("tokenizer encode bytes --text 'Hi!' --json", BOTH), 0);
+    assert_int_equal(run("tokenizer encode bytes --string 'Hi!' --json", BOTH), 0);
     assert_string_equal(out, "{\"bytes\":3,\"count\":3,\"tokens\":[72,105,33]}\n");
-    assert_int_equal(run("tokenizer encode bytes --text 'H\n' --pieces", BOTH), 0);
+    assert_int_equal(run("tokenizer encode bytes --string 'H\n' --pieces", BOTH), 0);
     assert_string_equal(out, "72      H\n10      \\n\n");
     assert_int_equal(run("tokenizer decode bytes 72 105,33", BOTH), 0);
     assert_string_equal(out, "Hi!");
@@ -78,7 +78,7 @@ static void keeps_a_corpus(void **state)
     prints("{\"documents\":2,\"tokens\":7,\"bytes\":5,");
     write_file("c.jsonl", "{\"body\": \"a\"}\n");
     assert_int_equal(run("tokenizer cache bytes c.jsonl -o c.tokens --field body", BOTH), 0);
-    prints("have changed since; it was made again");
+    prints("have changed since; it was rebuilt");
     assert_int_equal(run("tokenizer cache bytes c.jsonl -o c.jsonl --field body", BOTH), 2);
     prints("is no token cache");
     assert_int_equal(run("tokenizer cache bytes c.jsonl -o c2.tokens", BOTH), 2);
@@ -97,6 +97,8 @@ static void refuses_in_a_sentence(void **state)
         {"tokenizer", 2, "none of train, encode, decode, show and cache"},
         {"tokenizer encod bytes", 2, "did you mean encode?"},
         {"tokenizer train -o x.json", 2, "on which texts?"},
+        {"tokenizer train any --out x.json", 2, "\"--out\" is not an option"},
+        {"tokenizer encode bytes --text Hi", 2, "\"--text\" is not an option"},
         {"tokenizer train any", 2, "-o FILE.json"},
         {"tokenizer train none.txt -o x.json", 2, "none.txt cannot be read"},
         {"tokenizer train any -o x.json --vocab 12", 2, "--vocab is \"12\""},

@@ -91,7 +91,7 @@ def main():
         return subprocess.run([lengthen, *words], check=True, capture_output=True).stdout
 
     for prompt in PROMPTS:
-        told = json.loads(ask("generate", run, "--prompt", prompt, "--most", str(TOKENS), "--json"))
+        told = json.loads(ask("generate", run, "--prompt", prompt, "--max-tokens", str(TOKENS), "--json"))
         ours = told["token"]
         # That every token is the likeliest after those before it needs one pass, not one a token.
         first = told["prompt_tokens"]

@@ -290,8 +290,8 @@ static inline struct mat angles(lg_rng *r, int rows, int R, int of_sine, struct 
 }
 
 /* |a||c| + |b||s| for each number of a head: the terms of a rotated head, either way. */
-static inline void turned_size(double *out, const double *x, const double *cosine,
-                               const double *sine, int D, int R)
+static inline void rotated_size(double *out, const double *x, const double *cosine,
+                                const double *sine, int D, int R)
 {
     for (int d = 0; d < D; d++) out[d] = fabs(x[d]);
     for (int i = 0; i < R / 2; i++) {
@@ -313,8 +313,8 @@ static inline void compare_rotary(const struct lg__kernels *k, const int *size, 
         for (int t = 0; t < T; t++)
             for (int h = 0; h < H; h++) {
                 size_t at_head = (size_t)t * x.ld + (size_t)(h * D);
-                turned_size(bound + at_head, x.d + at_head, c.d + t * (R / 2), s.d + t * (R / 2), D,
-                            R);
+                rotated_size(bound + at_head, x.d + at_head, c.d + t * (R / 2), s.d + t * (R / 2),
+                             D, R);
             }
         oracle->rotary(x.d, x.ld, c.d, s.d, T, H, D, R, sign);
         k->rotary(x.f, x.ld, c.f, s.f, T, H, D, R, sign);
@@ -498,36 +498,36 @@ static inline void compare_window(const struct lg__kernels *k, const int *size, 
     double *s_size = hold_doubles(s.count), *out_size = hold_doubles((size_t)(H * D));
     double *dq_size = mat_abs(&dq), *dk_size = mat_abs(&dk);
     double *dp_size = hold_doubles(s.count), *dv_size = mat_abs(&dv);
-    double *turned_k = hold_doubles((size_t)D), *turned_q = hold_doubles((size_t)D);
+    double *rotated_k = hold_doubles((size_t)D), *rotated_q = hold_doubles((size_t)D);
     for (int h = 0; h < H; h++)
         for (int j = 0; j < n; j++) {
             size_t row = (size_t)key[j] * ks.ld + (size_t)(h * D), hj = (size_t)(h * n + j);
             const double *c = cosine.d + turn[j] * (R / 2), *si = sine.d + turn[j] * (R / 2);
-            turned_size(turned_k, ks.d + row, c, si, D, R);
-            turned_size(turned_q, q.d + h * D, c, si, D, R);
+            rotated_size(rotated_k, ks.d + row, c, si, D, R);
+            rotated_size(rotated_q, q.d + h * D, c, si, D, R);
             for (int d = 0; d < D; d++) {
                 double d_dot = (double)scale * fabs(ds.d[hj]);
-                s_size[hj] += (double)scale * fabs(q.d[h * D + d]) * turned_k[d];
-                dq_size[h * D + d] += d_dot * turned_k[d];
-                dk_size[row + (size_t)d] += d_dot * turned_q[d];
+                s_size[hj] += (double)scale * fabs(q.d[h * D + d]) * rotated_k[d];
+                dq_size[h * D + d] += d_dot * rotated_k[d];
+                dk_size[row + (size_t)d] += d_dot * rotated_q[d];
                 out_size[h * D + d] += fabs(p.d[hj] * vs.d[row + (size_t)d]);
                 dp_size[hj] += fabs(dout.d[h * D + d] * vs.d[row + (size_t)d]);
                 dv_size[row + (size_t)d] += fabs(p.d[hj] * dout.d[h * D + d]);
             }
         }
 
-    const int *no_turn = R ? turn : NULL; /* R = 0: tables and turns are not looked at */
+    const int *no_rotary = R ? turn : NULL; /* R = 0: tables and turns are not looked at */
     double *scratch64 = hold_doubles(2 * (size_t)D);
-    oracle->window_scores(s.d, q.d, ks.d, ks.ld, key, no_turn, R ? cosine.d : NULL,
+    oracle->window_scores(s.d, q.d, ks.d, ks.ld, key, no_rotary, R ? cosine.d : NULL,
                           R ? sine.d : NULL, n, H, D, R, (double)scale, scratch64);
-    k->window_scores(s.f, q.f, ks.f, ks.ld, key, no_turn, R ? cosine.f : NULL, R ? sine.f : NULL, n,
-                     H, D, R, scale, scratch.f);
+    k->window_scores(s.f, q.f, ks.f, ks.ld, key, no_rotary, R ? cosine.f : NULL, R ? sine.f : NULL,
+                     n, H, D, R, scale, scratch.f);
     judge(v, "window_scores s", &s, s_size, SUM_ULPS(D), 0);
-    oracle->window_scores_backward(dq.d, dk.d, ds.d, q.d, ks.d, ks.ld, key, no_turn,
+    oracle->window_scores_backward(dq.d, dk.d, ds.d, q.d, ks.d, ks.ld, key, no_rotary,
                                    R ? cosine.d : NULL, R ? sine.d : NULL, n, H, D, R,
                                    (double)scale, scratch64);
-    k->window_scores_backward(dq.f, dk.f, ds.f, q.f, ks.f, ks.ld, key, no_turn, R ? cosine.f : NULL,
-                              R ? sine.f : NULL, n, H, D, R, scale, scratch.f);
+    k->window_scores_backward(dq.f, dk.f, ds.f, q.f, ks.f, ks.ld, key, no_rotary,
+                              R ? cosine.f : NULL, R ? sine.f : NULL, n, H, D, R, scale, scratch.f);
     judge(v, "window_scores_backward dq", &dq, dq_size, SUM_ULPS(n + 1), 0);
     judge(v, "window_scores_backward dk", &dk, dk_size, FEW_ULPS, 0);
     judge_room(v, "window_scores wrote behind its scratch", &scratch);
@@ -637,7 +637,7 @@ static inline void compare_adamw(const struct lg__kernels *k, const int *size, l
 {
     int n = size[0];
     const float lr = 0.01f, decay = 0.1f, beta1 = 0.9f, beta2 = 0.99f, eps = 1e-3f;
-    const float fix1 = 0.271f, fix2 = 0.0297f;
+    const float bias_correction1 = 0.271f, bias_correction2 = 0.0297f;
     struct mat p = mat_sum(r, 1, n, 0), m = mat_sum(r, 1, n, 0), u = mat_sum(r, 1, n, 0);
     struct mat g = mat_in(r, 1, n, 0);
     double *p_size = hold_doubles((size_t)n), *m_size = hold_doubles((size_t)n);
@@ -652,11 +652,12 @@ static inline void compare_adamw(const struct lg__kernels *k, const int *size, l
         p_size[i] = fabs(p.d[i]);
     }
     oracle->adamw(p.d, m.d, u.d, g.d, (size_t)n, (double)lr, (double)decay, (double)beta1,
-                  (double)beta2, (double)eps, (double)fix1, (double)fix2);
-    k->adamw(p.f, m.f, u.f, g.f, (size_t)n, lr, decay, beta1, beta2, eps, fix1, fix2);
+                  (double)beta2, (double)eps, (double)bias_correction1, (double)bias_correction2);
+    k->adamw(p.f, m.f, u.f, g.f, (size_t)n, lr, decay, beta1, beta2, eps, bias_correction1,
+             bias_correction2);
     for (int i = 0; i < n; i++) { /* the step: relative, but for m, which may cancel */
-        double below = sqrt(u.d[i] / (double)fix2) + (double)eps;
-        p_size[i] += (double)lr * m_size[i] / (double)fix1 / below;
+        double below = sqrt(u.d[i] / (double)bias_correction2) + (double)eps;
+        p_size[i] += (double)lr * m_size[i] / (double)bias_correction1 / below;
     }
     judge(v, "adamw m", &m, m_size, 4, 0);
     judge(v, "adamw v", &u, NULL, 4, 0); /* no cancellation in a sum of squares */

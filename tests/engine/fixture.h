@@ -168,7 +168,7 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
         c->span = (lg_span)w;
     } else if (strcmp(key, "scores") == 0) {
         w = fixture_word(text, scores);
-        c->scores = (lg_scores)w;
+        c->attention = (lg_attention)w;
     } else if (strcmp(key, "rope_scaling") == 0) {
         w = fixture_word(text, ropes);
         c->rope_scaling = (lg_rope)w;

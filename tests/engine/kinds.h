@@ -14,14 +14,14 @@ static const struct {
     lg_arch arch;
     lg_span span;
     const char *encoding;
-    lg_scores scores;
+    lg_attention attention;
 } kinds[] = {
-    {"neox full softmax", LG_ARCH_NEOX, LG_SPAN_FULL, "rope", LG_SCORES_SOFTMAX},
-    {"olmo window softmax", LG_ARCH_OLMO, LG_SPAN_WINDOW, "rope", LG_SCORES_SOFTMAX},
-    {"neox full entmax15", LG_ARCH_NEOX, LG_SPAN_FULL, "relative", LG_SCORES_ENTMAX15},
-    {"neox window entmax15", LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_SCORES_ENTMAX15},
-    {"olmo full ssmax", LG_ARCH_OLMO, LG_SPAN_FULL, "relative", LG_SCORES_SSMAX},
-    {"neox window ssmax", LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_SCORES_SSMAX},
+    {"neox full softmax", LG_ARCH_NEOX, LG_SPAN_FULL, "rope", LG_ATTENTION_SOFTMAX},
+    {"olmo window softmax", LG_ARCH_OLMO, LG_SPAN_WINDOW, "rope", LG_ATTENTION_SOFTMAX},
+    {"neox full entmax15", LG_ARCH_NEOX, LG_SPAN_FULL, "relative", LG_ATTENTION_ENTMAX15},
+    {"neox window entmax15", LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_ATTENTION_ENTMAX15},
+    {"olmo full ssmax", LG_ARCH_OLMO, LG_SPAN_FULL, "relative", LG_ATTENTION_SSMAX},
+    {"neox window ssmax", LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_ATTENTION_SSMAX},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -34,7 +34,7 @@ static inline lg_model_config kind_config(int i)
     c.id_classes[0] = CLASSES;
     c.span = kinds[i].span;
     c.encoding = kinds[i].encoding;
-    c.scores = kinds[i].scores;
+    c.attention = kinds[i].attention;
     c.window_lo[0] = -2;
     c.window_hi[0] = 0; /* the whole table of `relative` is in use */
     if (i % 2) c.norm = LG_NORM_RMS;

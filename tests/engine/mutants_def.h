@@ -341,25 +341,28 @@ static inline double MUTANT(sum_squares, without_last)(const real *x, size_t n)
 
 static inline void MUTANT(adamw, without_decay)(real *p, real *m, real *v, const real *g, size_t n,
                                                 real lr, real decay, real beta1, real beta2,
-                                                real eps, real fix1, real fix2)
+                                                real eps, real bias_correction1,
+                                                real bias_correction2)
 {
     (void)decay;
-    NAIVE->adamw(p, m, v, g, n, lr, 0, beta1, beta2, eps, fix1, fix2);
+    NAIVE->adamw(p, m, v, g, n, lr, 0, beta1, beta2, eps, bias_correction1, bias_correction2);
 }
 
 static inline void MUTANT(adamw, without_correction)(real *p, real *m, real *v, const real *g,
                                                      size_t n, real lr, real decay, real beta1,
-                                                     real beta2, real eps, real fix1, real fix2)
+                                                     real beta2, real eps, real bias_correction1,
+                                                     real bias_correction2)
 {
-    (void)fix2;
-    NAIVE->adamw(p, m, v, g, n, lr, decay, beta1, beta2, eps, fix1, 1);
+    (void)bias_correction2;
+    NAIVE->adamw(p, m, v, g, n, lr, decay, beta1, beta2, eps, bias_correction1, 1);
 }
 
 static inline void MUTANT(adamw, decay_wrong_sign)(real *p, real *m, real *v, const real *g,
                                                    size_t n, real lr, real decay, real beta1,
-                                                   real beta2, real eps, real fix1, real fix2)
+                                                   real beta2, real eps, real bias_correction1,
+                                                   real bias_correction2)
 {
-    NAIVE->adamw(p, m, v, g, n, lr, -decay, beta1, beta2, eps, fix1, fix2);
+    NAIVE->adamw(p, m, v, g, n, lr, -decay, beta1, beta2, eps, bias_correction1, bias_correction2);
 }
 
 static inline void MUTANT(scale, without_last)(real *x, real a, size_t n)

@@ -616,7 +616,7 @@ static void test_defaults(void **state)
         assert_int_equal(c.tied, 0);
         assert_string_equal(c.encoding, "rope");
         assert_int_equal(c.span, LG_SPAN_FULL);
-        assert_int_equal(c.scores, LG_SCORES_SOFTMAX);
+        assert_int_equal(c.attention, LG_ATTENTION_SOFTMAX);
         assert_int_equal(c.id_classes[0], 0);
         if (olmo) assert_true(fabs(c.rope_share - 1.0) < 1e-12);
     }

@@ -15,7 +15,7 @@ static int scan(const int32_t *const *ids, int *key, int *turn, int place, const
     for (int l = 0; l < c->levels; l++) none &= ids[l][place] == LG_ABSENT;
     if (none) {
         key[0] = place;
-        turn[0] = (int)lg__turn_rows(c) - 1;
+        turn[0] = (int)lg__rotary_rows(c) - 1;
         return 1;
     }
     for (int l = 0; l < c->levels; l++)

@@ -18,7 +18,7 @@ static lg_model *model_of(int i)
     lg_model_config c = lg_model_config_default(i % 2 ? LG_ARCH_OLMO : LG_ARCH_NEOX);
     c.span = i / 2 % 2 ? LG_SPAN_WINDOW : LG_SPAN_FULL;
     c.encoding = encodings[i / 4 % 4];
-    c.scores = (lg_scores)(i / 16 % 3);
+    c.attention = (lg_attention)(i / 16 % 3);
     c.layers = 3;
     c.width = 24;
     c.heads = 3;

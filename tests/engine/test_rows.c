@@ -46,7 +46,7 @@ static lg_model_config config_of(int i)
     lg_model_config c = lg_model_config_default(i % 2 ? LG_ARCH_OLMO : LG_ARCH_NEOX);
     c.span = i / 2 % 2 ? LG_SPAN_WINDOW : LG_SPAN_FULL;
     c.encoding = encodings[i / 4 % 3];
-    c.scores = (lg_scores)(i / 12 % 3);
+    c.attention = (lg_attention)(i / 12 % 3);
     c.layers = 2 + (i % 7 == 3);
     c.width = z->width;
     c.heads = z->heads;
@@ -70,8 +70,8 @@ static const char *config_name(int i)
     lg_model_config c = config_of(i);
     snprintf(name, sizeof name, "%s %s %s %s %s, width %d, heads %d, layers %d, window %d..%d",
              lg_isa(), c.arch == LG_ARCH_NEOX ? "neox" : "olmo",
-             c.span == LG_SPAN_FULL ? "full" : "window", c.encoding, score_names[c.scores], c.width,
-             c.heads, c.layers, c.window_lo[0], c.window_hi[0]);
+             c.span == LG_SPAN_FULL ? "full" : "window", c.encoding, score_names[c.attention],
+             c.width, c.heads, c.layers, c.window_lo[0], c.window_hi[0]);
     return name;
 }
 
@@ -421,7 +421,7 @@ static void what_is_seen_changes_bits_and_nothing_else_does(void **state)
         lg_rng_init(&r, 14, 0, (uint64_t)config);
         lg_model *m = model_of(config);
         struct check k = check_make(m, config);
-        int entmax = k.c->scores == LG_SCORES_ENTMAX15, full = k.c->span == LG_SPAN_FULL;
+        int entmax = k.c->attention == LG_ATTENTION_ENTMAX15, full = k.c->span == LG_SPAN_FULL;
         struct text x = text_make(k.c, &r, 60, IDS_COLUMNS), room = text_make(k.c, &r, 60, 0);
         x.ids[x.n - 1] = 20; /* in the middle: others are below and above it */
         reference(&k, &x);

@@ -59,7 +59,7 @@ static void schedules(void **state)
         o.warmup = row[i].warmup;
         o.cooldown = row[i].cooldown;
         o.lr = row[i].lr;
-        o.lr_last = row[i].last;
+        o.min_lr_ratio = row[i].last;
         double got = lg_train_lr(&o, row[i].step);
         if (!(fabs(got - row[i].want) <= 1e-15))
             fail_msg("row %zu, step %lld: %.17g, want %.17g", i, (long long)row[i].step, got,
@@ -112,8 +112,8 @@ static lg_train_options bare(double lr)
     o.lr = lr;
     o.warmup = 0;
     o.schedule = LG_SCHEDULE_CONSTANT;
-    o.decay = 0;
-    o.clip = 0;
+    o.weight_decay = 0;
+    o.grad_clip = 0;
     o.threads = 2;
     return o;
 }
@@ -160,12 +160,12 @@ static void adamw_by_the_formula(void **state)
         lg_model_config c = config((lg_arch)arch);
         lg_model *m = model_new(&c);
         lg_train_options o = bare(0.01);
-        o.decay = 0.3;
+        o.weight_decay = 0.3;
         o.beta1 = 0.8;
         o.beta2 = 0.95;
-        o.eps = 1e-4; /* large enough to be seen */
-        o.warmup = 3; /* and each step has its own rate */
-        o.clip = 0.5; /* the moments are of the clipped gradient */
+        o.eps = 1e-4;      /* large enough to be seen */
+        o.warmup = 3;      /* and each step has its own rate */
+        o.grad_clip = 0.5; /* the moments are of the clipped gradient */
         lg_trainer *t = trainer_new(m, &o);
         size_t n = (size_t)lg_model_param_total(m), at = 0;
         double *p = hold_doubles(n), *m1 = hold_doubles(n), *m2 = hold_doubles(n);
@@ -188,7 +188,8 @@ static void adamw_by_the_formula(void **state)
                 m1[i] = o.beta1 * m1[i] + (1 - o.beta1) * gi;
                 m2[i] = o.beta2 * m2[i] + (1 - o.beta2) * gi * gi;
                 double hat1 = m1[i] / (1 - pow(o.beta1, s)), hat2 = m2[i] / (1 - pow(o.beta2, s));
-                p[i] -= r.lr * (hat1 / (sqrt(hat2) + o.eps) + (decay[i] ? o.decay * p[i] : 0));
+                p[i] -=
+                    r.lr * (hat1 / (sqrt(hat2) + o.eps) + (decay[i] ? o.weight_decay * p[i] : 0));
                 if (!(fabs((double)now[i] - p[i]) <= 1e-6 * (fabs(p[i]) + 0.1)))
                     fail_msg("step %d, number %zu: %.9g, want %.9g", s, i, (double)now[i], p[i]);
             }
@@ -206,7 +207,7 @@ static void decay_is_for_matrices(void **state)
     (void)state;
     lg_model_config c = config(LG_ARCH_NEOX);
     c.encoding = "relative";
-    c.scores = LG_SCORES_SSMAX;
+    c.attention = LG_ATTENTION_SSMAX;
     lg_model *without = model_new(&c), *with = model_new(&c), *start = model_new(&c);
     /* norms' weights and biases at first are 1 and 0: give both values that decay would show */
     for (int i = 0; i < lg_model_param_count(start); i++) {
@@ -219,7 +220,7 @@ static void decay_is_for_matrices(void **state)
     lg_model_touch(with);
     lg_train_options o = bare(0.1);
     lg_trainer *t = trainer_new(without, &o);
-    o.decay = 0.5;
+    o.weight_decay = 0.5;
     lg_trainer *u = trainer_new(with, &o);
     lg_batch b;
     lg_batch_init(&b);
@@ -279,17 +280,17 @@ static void clipping(void **state)
     assert_true(norm > 0.1 && fabs(r.grad_norm - norm) <= 1e-6 * norm);
     lg_trainer_free(t);
 
-    o.clip = norm / 7;
+    o.grad_clip = norm / 7;
     t = trainer_new(m, &o);
     clipped = step(t, &b);
     const float *part = flat(m, t);
     assert_true(clipped.grad_norm == r.grad_norm); /* told as it was before */
-    assert_true(fabs(norm_of(part, n) - o.clip) <= 1e-5 * o.clip);
+    assert_true(fabs(norm_of(part, n) - o.grad_clip) <= 1e-5 * o.grad_clip);
     for (size_t i = 0; i < n; i++)
         assert_true(fabs((double)part[i] - (double)whole[i] / 7) <= 2e-6 * fabs((double)whole[i]));
     lg_trainer_free(t);
 
-    o.clip = norm * 1.01; /* not reached: not touched */
+    o.grad_clip = norm * 1.01; /* not reached: not touched */
     t = trainer_new(m, &o);
     step(t, &b);
     assert_memory_equal(flat(m, t), whole, n * sizeof *whole);

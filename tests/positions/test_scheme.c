@@ -12,6 +12,7 @@
 #include "engine/position.h"
 #include "lengthen.h"
 #include "tasks/tasks.h"
+#include "positions/positions.h"
 
 /* ---- Toys ---------------------------------------------------------------------------------- */
 

@@ -197,6 +197,11 @@ static const struct {
     {"{\"tokens\": [\"a\", \"b\"], \"length\": \"2\"}", "length is \"2\"", "a whole number in 1.."},
     {"{\"tokens\": [\"a\", \"b\"], \"length\": 9999999999}", "length is 9999999999",
      "whole number"},
+    /* more digits than 64 bits hold */
+    {"{\"tokens\": [\"a\", \"b\"], \"length\": 9999999999999999999}", "cannot be read as JSON",
+     "write one object a line"},
+    {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1, -9999999999999999999]}", "cannot be read as JSON",
+     "write one object a line"},
     {"{\"tokens\": [\"a\", \"b\"], \"sparsity\": -1}", "sparsity is -1", "a whole number in 0.."},
     {"{\"tokens\": [\"a\", \"b\"], \"sparsity\": 1.0}", "sparsity is 1.0", "a whole number in 0.."},
     {"{\"lengthen\": 1, \"tokens\": [\"a\", \"b\"]}", "no key \"lengthen\"", "did you mean"},
@@ -446,7 +451,7 @@ static void draws_choose_by_length_and_sparsity(void **state)
 /* The lines of one pass over FOUR, as a number; each comes once. */
 static int pass(lg_task *t, uint64_t seed, uint32_t stream, uint64_t first)
 {
-    lg_draw d = {seed, stream, first, 1, 9, 0, 0};
+    lg_draw d = {.seed = seed, .stream = stream, .index = first, .length_lo = 1, .length_hi = 9};
     lg_example x;
     int order = 0, seen = 0;
     lg_example_init(&x);
@@ -499,7 +504,8 @@ static void *draw_many(void *of)
     lg_example x;
     lg_example_init(&x);
     for (int i = 0; i < 2000; i++) {
-        lg_draw d = {1, 0, (uint64_t)i, 1, 2 + (i + w->number) % 40, 0, 0};
+        lg_draw d = {.seed = 1, .index = (uint64_t)i, .length_lo = 1};
+        d.length_hi = 2 + (i + w->number) % 40;
         if (lg_task_example(w->t, &d, &x, NULL) || x.tokens[1] != i % 4) w->wrong++;
     }
     lg_example_clear(&x);
@@ -538,8 +544,8 @@ static void saved_samples_come_back(void **state)
     for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++) {
         char command[2000];
         snprintf(command, sizeof command,
-                 "'%s' sample %s %s %s --length 1..9 --count 60 --json > %s", LG_PROGRAM,
-                 tasks[k].name, tasks[k].setting ? "--set" : "",
+                 "'%s' sample %s %s%s --length 1..9 --count 60 --json > %s", LG_PROGRAM,
+                 tasks[k].name, tasks[k].setting ? "--set task." : "",
                  tasks[k].setting ? tasks[k].setting : "", data);
         assert_int_equal(system(command), 0);
         lg_task *from = ck_task_new(tasks[k].name, &tasks[k].setting, tasks[k].setting ? 1 : 0);
@@ -650,6 +656,116 @@ static void no_memory_is_told(void **state)
     lg_task_free(t);
 }
 
+/* 60 lines of length 2, 40 of length 3 and 3 of length 4, each of the first two kinds twice; from the last
+ * to the first if `reversed`. */
+static lg_task *open_many(int reversed, const char *test)
+{
+    static char text[1 << 15];
+    size_t at = 0;
+    for (int k = 0; k < 203; k++) {
+        int i = reversed ? 202 - k : k, one = i % 100;
+        if (i >= 200)
+            at += (size_t)sprintf(text + at, "{\"tokens\":[\"x\",\"y\",\"z\",%d]}\n", i);
+        else if (one < 60)
+            at += (size_t)sprintf(text + at, "{\"tokens\":[%d,\"b\"]}\n", one);
+        else
+            at += (size_t)sprintf(text + at, "{\"tokens\":[\"a\",%d,\"b\"]}\n", one);
+    }
+    put(data, text, at);
+    return ck_task_new(task, &test, 1);
+}
+
+/* Which of 0..202 the lines of a side with this length have as their number, and how often; their count. */
+static int take_side(lg_task *t, lg_side side, int length, int times[203])
+{
+    lg_draw d = {.seed = 3, .stream = 2, .length_lo = length, .length_hi = length, .side = side};
+    const lg_task_shape *shape = lg_task_get_shape(t);
+    int count = lg__task_count(t, &d);
+    lg_example x;
+    lg_example_init(&x);
+    memset(times, 0, 203 * sizeof *times);
+    for (int i = 0; i < count; i++, d.index++) {
+        ck_example(t, &d, &x);
+        for (int k = 0; k < x.n; k++)
+            if (shape->words[x.tokens[k]][0] <= '9') times[atoi(shape->words[x.tokens[k]])]++;
+    }
+    lg_example_clear(&x);
+    return count;
+}
+
+/* A test on a line that training has seen measures memory. */
+static void lines_are_held_out_by_content(void **state)
+{
+    (void)state;
+    int test[2][203], train[203], all_of[203];
+    for (int length = 2; length <= 3; length++) {
+        int contents = length == 2 ? 60 : 40;
+        for (int reversed = 0; reversed < 2; reversed++) {
+            lg_task *t = open_many(reversed, "test=0.1");
+            assert_int_equal(take_side(t, LG_SIDE_TEST, length, test[reversed]), 2 * contents / 10);
+            assert_int_equal(take_side(t, LG_SIDE_TRAIN, length, train), 2 * contents * 9 / 10);
+            assert_int_equal(take_side(t, LG_SIDE_ANY, length, all_of), 2 * contents);
+            for (int i = 0; i < 100; i++) {
+                assert_true(test[reversed][i] % 2 == 0 && train[i] % 2 == 0); /* twins together */
+                assert_int_equal(test[reversed][i] + train[i], all_of[i]);
+            }
+            lg_task_free(t);
+        }
+        assert_memory_equal(test[0], test[1], sizeof test[0]); /* in whatever order they come */
+    }
+}
+
+static void a_side_without_lines_is_refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *test;
+        int length;
+        lg_side side;
+        const char *says, *remedy;
+    } cases[] = {{"test=0.1", 4, LG_SIDE_TEST, "of its 3 lines with length 4..4 none is held out",
+                  "set task.test higher"},
+                 {"test=0", 2, LG_SIDE_TEST, "of its 120 lines with length 2..2 none is held out",
+                  "--task jsonl:FILE"},
+                 {"test=1", 2, LG_SIDE_TRAIN, "none is left to train on", "set task.test lower"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lg_error err;
+        lg_example x;
+        lg_task *t = open_many(0, cases[i].test);
+        lg_draw d = {
+            .length_lo = cases[i].length, .length_hi = cases[i].length, .side = cases[i].side};
+        lg_example_init(&x);
+        assert_int_equal(lg_task_example(t, &d, &x, &err), LG_ERROR_ARGUMENT);
+        assert_in(err.text, cases[i].says);
+        assert_in(err.text, cases[i].remedy);
+        lg_example_clear(&x);
+        lg_task_free(t);
+    }
+}
+
+/* Test files that share lines with the training file are told apart from those that do not. */
+static void overlap_is_counted(void **state)
+{
+    (void)state;
+    lg_error err;
+    lg_task *trained = open_many(0, "test=0.1");
+    lg_task *same = lg__task_new_like(task, NULL, 0, trained, &err);
+    assert_non_null(same);
+    lg_draw d = {.length_lo = 2, .length_hi = 9, .side = LG_SIDE_TRAIN};
+    assert_int_equal(lg__task_overlap(same, trained, &d),
+                     203 - 20);    /* 6 and 4 contents, twice each */
+    d.length_lo = d.length_hi = 3; /* the others are not trained on */
+    assert_int_equal(lg__task_overlap(same, trained, &d), 80 - 8);
+    static const char other[] = "{\"tokens\":[5,5]}\n{\"tokens\":[\"a\",5]}\n";
+    put(data, other, strlen(other));
+    lg_task *apart = lg__task_new_like(task, NULL, 0, trained, &err);
+    assert_non_null(apart);
+    assert_int_equal(lg__task_overlap(apart, trained, &all), 0);
+    lg_task_free(apart);
+    lg_task_free(same);
+    lg_task_free(trained);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -666,6 +782,9 @@ int main(void)
         cmocka_unit_test(saved_samples_come_back),
         cmocka_unit_test(both_readers_agree),
         cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(lines_are_held_out_by_content),
+        cmocka_unit_test(a_side_without_lines_is_refused),
+        cmocka_unit_test(overlap_is_counted),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

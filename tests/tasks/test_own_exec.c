@@ -358,20 +358,35 @@ static void wrong_lines_are_refused(void **state)
 /* ---- What is left behind ----------------------------------------------------------------------------- */
 
 /* Programs and what they start hold the writing end of a pipe of ours: when it is closed, none of
- * them is there any more. */
-static void assert_all_end(const char *command)
+ * them is there any more. `pause`: the shell has ended by then, but is not reaped. */
+static void assert_all_end_after(const char *command, const char *setting, int pause)
 {
     int ends[2];
     char c;
     assert_int_equal(pipe(ends), 0);
-    lg_task *t = open_program(command, "first=2");
+    lg_task *t = open_program(command, setting);
     assert_string_equal(draw(t, all, 0), "1 2");
+    siginfo_t info;
+    if (pause) assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
     close_program(t);
     close(ends[1]);
     struct pollfd wait = {.fd = ends[0], .events = POLLIN};
     assert_int_equal(poll(&wait, 1, 2000), 1);
     assert_int_equal(read(ends[0], &c, 1), 0);
     close(ends[0]);
+}
+
+static void assert_all_end(const char *command) { assert_all_end_after(command, "first=2", 0); }
+
+/* What a shell leaves in the background when it ends, before the task is freed or before its
+ * output is read to the end: with and without its output, and one that does not listen. */
+static void the_background_is_not_left_behind(void **state)
+{
+    (void)state;
+    assert_all_end_after("sleep 600 & " THREE, "first=2", 1);
+    assert_all_end_after("sleep 600 > /dev/null & " THREE, "first=2", 1);
+    assert_all_end_after("(trap '' TERM; sleep 600) > /dev/null & " THREE, "first=2", 1);
+    assert_all_end_after("sleep 600 > /dev/null & " THREE, NULL, 0); /* read to its end first */
 }
 
 static void nothing_is_left_behind(void **state)
@@ -481,6 +496,7 @@ int main(void)
         cmocka_unit_test(an_early_end_is_told),
         cmocka_unit_test(wrong_lines_are_refused),
         cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(the_background_is_not_left_behind),
         cmocka_unit_test(what_does_not_listen_is_killed),
         cmocka_unit_test(its_input_is_empty),
         cmocka_unit_test(no_memory_is_told),

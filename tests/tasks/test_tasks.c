@@ -396,6 +396,17 @@ static int clean(void **state)
     return 0;
 }
 
+/* A task has room for so many values. */
+static void settings_have_their_room(void **state)
+{
+    (void)state;
+    for (int i = 0; i < lg_task_count(); i++) {
+        const lg_task_info *info = lg_task_info_at(i);
+        int n = lg__settings_count(info->settings);
+        if (n > LG__MOST_SETTINGS) fail_msg("%s has %d settings; raise the room", info->name, n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,7 +414,7 @@ int main(void)
         cmocka_unit_test(wrong_labels_are_refused),    cmocka_unit_test(wrong_shapes_are_refused),
         cmocka_unit_test(vocabularies_are_in_order),   cmocka_unit_test(sizes_have_bounds),
         cmocka_unit_test(texts_are_cut_to_their_room), cmocka_unit_test(sparsity_is_not_ignored),
-        cmocka_unit_test(every_checker_has_its_task),
+        cmocka_unit_test(every_checker_has_its_task),  cmocka_unit_test(settings_have_their_room),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }

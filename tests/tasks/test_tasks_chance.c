@@ -45,7 +45,12 @@ static void sample(const struct sampled *a, const char *what, int (*bin)(const s
     lg_example x;
     lg_example_init(&x);
     const int *z = a->size;
-    lg_draw d = {21, 1, 0, z[0], z[1] ? z[1] : z[0], z[2], z[3] ? z[3] : z[2]};
+    lg_draw d = {.seed = 21,
+                 .stream = 1,
+                 .length_lo = z[0],
+                 .length_hi = z[1] ? z[1] : z[0],
+                 .sparsity_lo = z[2],
+                 .sparsity_hi = z[3] ? z[3] : z[2]};
     for (; d.index < SAMPLES; d.index++) {
         ck_example(t, &d, &x);
         struct seen v = {&x, lg_task_get_shape(t)};
@@ -216,7 +221,12 @@ static void sparsities_are_uniform(void **state)
         lg_task *t = ck_task_new(cut[i], NULL, 0);
         lg_example x;
         lg_example_init(&x);
-        lg_draw d = {23, 1, 0, 3, 10, 1, 8};
+        lg_draw d = {.seed = 23,
+                     .stream = 1,
+                     .length_lo = 3,
+                     .length_hi = 10,
+                     .sparsity_lo = 1,
+                     .sparsity_hi = 8};
         for (; d.index < SAMPLES; d.index++) {
             ck_example(t, &d, &x);
             struct seen v = {&x, NULL};
@@ -239,7 +249,8 @@ static void sparsities_are_uniform(void **state)
         int five[9] = {0};
         t = ck_task_new(cut[i], NULL, 0);
         lg_example_init(&x);
-        for (d = (lg_draw){24, 1, 0, 5, 5, 2, 8}; d.index < SAMPLES; d.index++) {
+        d = (lg_draw){.seed = 24, .stream = 1, .sparsity_lo = 2, .sparsity_hi = 8};
+        for (d.length_lo = d.length_hi = 5; d.index < SAMPLES; d.index++) {
             ck_example(t, &d, &x);
             five[x.sparsity]++;
         }

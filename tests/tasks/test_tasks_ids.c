@@ -336,7 +336,9 @@ static void tasks_give_the_published_ids(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const struct worked *w = &cases[c];
         lg_task *t = ck_task_new(w->task, w->setting, settings_of(w));
-        lg_draw d = {9, 1, 0, w->length, w->length, w->sparsity, w->sparsity};
+        lg_draw d = {.seed = 9, .stream = 1};
+        d.length_lo = d.length_hi = w->length;
+        d.sparsity_lo = d.sparsity_hi = w->sparsity;
         int found = 0;
         for (; !found && d.index < 200000; d.index++) {
             ck_example(t, &d, &x);

@@ -173,13 +173,29 @@ static void a_fresh_cache_is_kept_and_a_stale_one_made_again(void **state)
 
     refused(NULL, "s.tokens", plain, "made with another tokenizer");
     c = open_one("s.jsonl", "s.tokens", plain);
-    assert_non_null(strstr(lg_corpus_note(c), "made with another tokenizer; it was made again"));
+    assert_non_null(strstr(lg_corpus_note(c), "made with another tokenizer; it was rebuilt"));
     assert_int_equal(number_of(c, plain, 9), 9);
+    lg_corpus_free(c);
+
+    char path[1000]; /* one that leaves no room for the remedy in a sentence */
+    size_t n = (size_t)snprintf(path, sizeof path, "%s", home);
+    for (int i = 0; i < 3; i++) {
+        path[n] = '/';
+        memset(path + n + 1, 'f', 180);
+        path[n += 181] = 0;
+        if (i < 2) assert_int_equal(mkdir(path, 0777), 0);
+    }
+    const char *text = in_home("s.jsonl");
+    lg_corpus_options o = {.paths = &text, .path_count = 1, .cache = path};
+    lg_corpus_free(lg_corpus_open(&o, bytes, NULL));
+    c = lg_corpus_open(&o, plain, NULL);
+    assert_non_null(c);
+    assert_non_null(strstr(lg_corpus_note(c), "made with another tokenizer; it was rebuilt"));
     lg_corpus_free(c);
 
     put_lines("s.jsonl", 5, 15); /* the same size, or not: the time is another */
     c = open_one("s.jsonl", "s.tokens", plain);
-    assert_non_null(strstr(lg_corpus_note(c), "have changed since; it was made again"));
+    assert_non_null(strstr(lg_corpus_note(c), "have changed since; it was rebuilt"));
     assert_int_equal(number_of(c, plain, 0), 5);
     lg_corpus_free(c);
     refused(NULL, "none.tokens", plain, "there is no token cache");
@@ -207,7 +223,7 @@ static void a_damaged_cache_is_refused_or_made_again(void **state)
         refused(NULL, "x.tokens", bytes, "is cut off");
         lg_corpus *c = open_one("x.jsonl", "x.tokens", bytes);
         assert_non_null(strstr(lg_corpus_note(c), "is cut off"));
-        assert_non_null(strstr(lg_corpus_note(c), "it was made again"));
+        assert_non_null(strstr(lg_corpus_note(c), "it was rebuilt"));
         lg_corpus_free(c);
         assert_int_equal(size_of("x.tokens"), whole);
     }
@@ -219,6 +235,8 @@ static void a_damaged_cache_is_refused_or_made_again(void **state)
         const char *words;
     } places[] = {{8, 1, "another version"},       {12, 6, "damaged header"},
                   {33, 1, "damaged header"},       {124, 1, "damaged header"},
+                  {104, 1, "damaged header"},      {128, 1, "damaged tokens"},
+                  {129, 2, "damaged tokens"},      {-8 * 23, 4, "damaged tokens"},
                   {-8 * 12, 1, "damaged offsets"}, {-8 * 2, 1, "damaged offsets"}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         lg_corpus_free(open_one("x.jsonl", "x.tokens", bytes));
@@ -227,13 +245,41 @@ static void a_damaged_cache_is_refused_or_made_again(void **state)
         refused(NULL, "x.tokens", bytes, places[i].words);
     }
     lg_corpus_free(open_one("x.jsonl", "x.tokens", bytes));
-    damage("x.tokens", 129, 2); /* a token of 512 and more, which there is not */
     lg_corpus *c = open_paths(NULL, 0, "x.tokens", 0, bytes);
+    damage("x.tokens", 129, 2); /* while it is open: a token of 512 and more, which there is not */
     int32_t token;
     lg_error err = {0};
     assert_int_equal(lg_corpus_read(c, 0, 0, 1, &token, &err), LG_ERROR_SYSTEM);
     says(&err, "is damaged");
     lg_corpus_free(c);
+}
+
+/* Tokens that are other ones of the vocabulary: nothing but their sum can tell. The text is of
+ * several of the pieces that are summed, and its last one is not full. */
+static void no_flipped_bit_is_trained_on(void **state)
+{
+    (void)state;
+    enum { LETTERS = 300001 };
+    static char text[LETTERS + 1];
+    lg_error err = {0};
+    int32_t token;
+    for (int i = 0; i < LETTERS; i++) text[i] = (char)('a' + i % 23);
+    put_text("long.txt", text);
+    lg_corpus *c = open_one("long.txt", "long.tokens", bytes);
+    uint64_t sum = lg_corpus_checksum(c);
+    int64_t tokens = lg_corpus_tokens(c, LG_CORPUS_ALL);
+    assert_true(tokens >= LETTERS);
+    lg_corpus_free(c);
+    for (int64_t i = 0; i < 40; i++) {
+        int64_t at = i < 4 ? tokens - 1 - i : i * tokens / 40;
+        damage("long.tokens", (long)(128 + 2 * at), (char)(1 << i % 3));
+        refused(NULL, "long.tokens", bytes, "has damaged tokens: delete it and make it again");
+        c = open_one("long.txt", "long.tokens", bytes);
+        assert_non_null(strstr(lg_corpus_note(c), "has damaged tokens; it was rebuilt"));
+        assert_int_equal(lg_corpus_checksum(c), sum);
+        assert_int_equal(lg_corpus_read(c, 0, LETTERS - 1, 1, &token, &err), 0);
+        lg_corpus_free(c);
+    }
 }
 
 static int stop(void *context, const lg_corpus_progress *p)
@@ -432,6 +478,7 @@ int main(void)
         cmocka_unit_test(documents_begin_as_the_tokenizer_says),
         cmocka_unit_test(a_fresh_cache_is_kept_and_a_stale_one_made_again),
         cmocka_unit_test(a_damaged_cache_is_refused_or_made_again),
+        cmocka_unit_test(no_flipped_bit_is_trained_on),
         cmocka_unit_test(nothing_is_lost_or_half_written),
         cmocka_unit_test(the_split_is_by_document),
         cmocka_unit_test(copies_are_on_the_same_side),

@@ -189,7 +189,7 @@ static void nothing_is_half_written(void **state)
                         .vocab = 300,
                         .file = in_home("out.json"),
                         .watch = stop_at_once};
-    assert_int_equal(lg_bpe_train(&o, &r, &err), LG_ERROR_SYSTEM);
+    assert_int_equal(lg_bpe_train(&o, &r, &err), LG_ERROR_STOPPED);
     says(&err, "stopped");
     o.watch = NULL;
     o.vocab = 257;

@@ -1,0 +1,282 @@
+/* try_words.c: what a try found, in sentences: how sparse the dependencies are, and what to use. */
+#include "report/try_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/stats.h"
+
+static const double NECESSARY = 0.8; /* share of the predictions */
+
+/* "200 bits (10x)", "length 60 (5x)", "length 23-26 (5x)" where several were tested together. */
+static void name_length(const lg_try_result *r, int c, char *text, size_t size)
+{
+    const lg_try_column *x = &r->column[c];
+    char high[16] = "";
+    if (x->low < x->high) snprintf(high, sizeof high, "-%d", x->high);
+    if (r->own)
+        snprintf(text, size, "length %d%s (%.2gx)", x->low, high, x->times);
+    else
+        snprintf(text, size, "%d%s %s (%.2gx)", x->low, high, r->unit, x->times);
+}
+
+static const lg_try_scheme *best_of(const lg_try_result *r)
+{
+    return r->best < 0 ? NULL : &r->scheme[r->best];
+}
+
+/* A length of training that is half as long, where there is one. */
+static int shorter(const lg_try_result *r)
+{
+    return r->most / 2 > r->least ? r->most / 2 : r->least;
+}
+
+/* ---- Sparsity -------------------------------------------------------------------------------- */
+
+/* Half as many again, and not by one alone, which may be chance. */
+static int grows(const lg_try_result *r)
+{
+    int more = r->probe[1].k_median - r->probe[0].k_median;
+    return r->probed == 2 && more >= 2 && 2 * more >= r->probe[0].k_median;
+}
+
+static void write_too_few(lg_buffer *to)
+{
+    lg_buffer_print(to,
+                    ", but these are too few to conclude from: %d are needed at each length looked "
+                    "at. `lengthen probe` takes as many "
+                    "as it is asked for of a run that --out keeps (--documents).",
+                    LG_PROBE_ENOUGH);
+}
+
+static void write_sparsity(lg_buffer *to, const lg_try_result *r)
+{
+    const lg_try_scheme *best = best_of(r);
+    const lg_probe_result *p = r->probed ? &r->probe[r->probed - 1] : NULL;
+    if (!p) {
+        lg_buffer_print(to, "How sparse the dependencies are cannot be told: %s.",
+                        best ? "there was no time to look" : "no model learned the task");
+        return;
+    }
+    if (!p->dependent) {
+        lg_buffer_print(
+            to,
+            "In the model with %s none of %d predictions depends on an earlier token beside "
+            "the current one",
+            best->name, p->predictions);
+        if (r->conclusive)
+            lg_buffer_put(to, ".");
+        else
+            write_too_few(to);
+        return;
+    }
+    lg_buffer_print(
+        to,
+        "For a prediction %d of %d earlier tokens beside the current one suffice (median of "
+        "%d; 9 in 10 need at most %d), as the model with %s sees it",
+        p->k_median, p->tokens_median, p->dependent, p->k_90, best->name);
+    if (!r->conclusive)
+        write_too_few(to);
+    else if (p->necessary < NECESSARY)
+        lg_buffer_print(to,
+                        "; but in %.0f%% of them others can stand in for these: many tokens decide "
+                        "together, so the dependencies are not sparse.",
+                        100 * (1 - p->necessary));
+    else if (r->probed < 2)
+        lg_buffer_put(to, ", and these are necessary.");
+    else if (grows(r))
+        lg_buffer_print(to,
+                        "; the number grows with the length: at half of it %d of %d suffice. Such "
+                        "dependencies are not sparse.",
+                        r->probe[0].k_median, r->probe[0].tokens_median);
+    else
+        lg_buffer_print(
+            to,
+            ", and these are necessary; the number does not grow with the length (%d of %d at "
+            "half of it): the dependencies are sparse.",
+            r->probe[0].k_median, r->probe[0].tokens_median);
+}
+
+/* ---- Advice ---------------------------------------------------------------------------------- */
+
+/* The scheme that knows its lines by heart and answers most others, or NULL. */
+static const lg_try_scheme *best_by_heart(const lg_try_result *r)
+{
+    const lg_try_scheme *best = NULL;
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        if (s->verdict == LG_TRY_BY_HEART && (!best || s->cell[0].share >= best->cell[0].share))
+            best = s;
+    }
+    return best;
+}
+
+/* Those with too few steps, and what they need. */
+static void write_few(lg_buffer *to, const lg_try_options *o, const lg_try_result *r)
+{
+    int few = 0, compared = 0;
+    double times = 4; /* so much more time at least */
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        compared += !s->refused[0] && s->verdict != LG_TRY_FEW;
+        if (s->verdict != LG_TRY_FEW) continue;
+        lg_buffer_print(to, "%s%s", few++ ? ", " : "", s->name);
+        if (s->steps) times = fmax(times, 1.5 * LG_TRY_STEPS / (double)s->steps);
+    }
+    if (!few) return;
+    lg_buffer_print(to, " made fewer than %d steps, too few to say anything%s", LG_TRY_STEPS,
+                    compared ? " of these positions" : "");
+    if (r->interrupted)
+        lg_buffer_put(to, ". ");
+    else
+        lg_buffer_print(to,
+                        ": give more time (--minutes %.6g), or shorter examples (--length %d). ",
+                        lg__round_up(times * o->minutes), shorter(r));
+}
+
+/* Nothing learned: why, and what to do. */
+static void write_failure(lg_buffer *to, const lg_try_options *o, const lg_try_result *r)
+{
+    const lg_try_scheme *top = NULL;
+    int refused = 0, few = 0;
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        few += s->verdict == LG_TRY_FEW;
+        if (s->verdict == LG_TRY_FEW) continue;
+        if (s->tested && (!top || s->cell[0].share > top->cell[0].share)) top = s;
+        refused += s->refused[0] != 0;
+    }
+    if (!top && few) return; /* their own sentence says it */
+    if (!top)
+        lg_buffer_put(to, refused == r->schemes
+                              ? "Every scheme was left out, for the reasons above. "
+                              : "Nothing was tested: give it more time (--minutes). ");
+    else if (!best_by_heart(r))
+        lg_buffer_print(
+            to,
+            "Nothing learned the task at its training length in %.3g minutes (the best, %s, "
+            "has %.3g%% exact): give more time (--minutes %.3g), or shorter examples (--length "
+            "%d). ",
+            o->minutes, top->name, 100 * top->cell[0].share, 4 * o->minutes, shorter(r));
+    if (top && r->own && r->everything)
+        lg_buffer_put(
+            to, "Every token but the first counts as answer; mark with \"loss\" those that can be "
+                "known. ");
+}
+
+/* What plain RoPE does at the column, beside the best. */
+static void write_contrast(lg_buffer *to, const lg_try_result *r, const lg_try_scheme *best,
+                           int column)
+{
+    const lg_try_scheme *plain = &r->scheme[0];
+    if (best == plain || plain->refused[0] || !plain->tested || plain->verdict == LG_TRY_FEW)
+        return;
+    if (plain->verdict != LG_TRY_LEARNED)
+        lg_buffer_print(to, "; %s did not learn the task in the time", plain->name);
+    else if (plain->tested > column && plain->cell[column].share < best->cell[column].share)
+        lg_buffer_print(to, ", where %s has %.3g%%", plain->name, 100 * plain->cell[column].share);
+}
+
+/* One that has not quite learned, but goes further at the column already. */
+static void write_hope(lg_buffer *to, const lg_try_options *o, const lg_try_result *r,
+                       const lg_try_scheme *best, int column)
+{
+    const lg_try_scheme *top = best;
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        if (s->verdict == LG_TRY_FEW || s->verdict == LG_TRY_LEARNED ||
+            s->verdict == LG_TRY_BY_HEART || s->tested <= column)
+            continue;
+        if (s->cell[column].share > top->cell[column].share) top = s;
+    }
+    if (top != best)
+        lg_buffer_print(
+            to,
+            "%s, not quite learned in the time (%.3g%%), has %.3g%% there: give it more "
+            "(--minutes %.3g). ",
+            top->name, 100 * top->cell[0].share, 100 * top->cell[column].share, 4 * o->minutes);
+}
+
+static void write_success(lg_buffer *to, const lg_try_options *o, const lg_try_result *r,
+                          const lg_try_scheme *best)
+{
+    int last = best->tested - 1;
+    char length[96];
+    double far = best->cell[last].share;
+    name_length(r, last, length, sizeof length);
+    if (last == 0) {
+        lg_buffer_print(to, "%s learned the task; longer examples were not tested yet. ",
+                        best->name);
+        return;
+    }
+    if (r->carries)
+        lg_buffer_print(to, "Use %s%s: %.3g%% exact at %s", best->name,
+                        strcmp(best->ids, "predicted") == 0
+                            ? ", the IDs predicted by the model itself"
+                        : strcmp(best->ids, "given") == 0 ? ", the IDs given by your rule"
+                                                          : "",
+                        100 * far, length);
+    else
+        lg_buffer_print(
+            to,
+            "None of the positions that learned the task carries it so far: the best, %s, has "
+            "%.3g%% exact at %s",
+            best->name, 100 * far, length);
+    write_contrast(to, r, best, last);
+    lg_buffer_put(to, ". ");
+    write_hope(to, o, r, best, last);
+    if (far < 0.9)
+        lg_buffer_print(to, "To go further, train on longer examples (--length %d). ", 2 * r->most);
+}
+
+static void write_advice(lg_buffer *to, const lg_try_options *o, const lg_try_result *r)
+{
+    const lg_try_scheme *best = best_of(r);
+    if (r->interrupted) lg_buffer_put(to, "Stopped before the end; so far: ");
+    if (best)
+        write_success(to, o, r, best);
+    else
+        write_failure(to, o, r);
+    write_few(to, o, r);
+    const lg_try_scheme *heart = best_by_heart(r);
+    if (heart)
+        lg_buffer_print(
+            to,
+            "%s knows the %d lines that it was trained on by heart, but answers only %.3g%% of "
+            "the %d held-out ones: add more lines. ",
+            heart->name, r->trained, 100 * heart->cell[0].share, heart->cell[0].samples);
+    if (r->own && !r->levels)
+        lg_buffer_put(
+            to,
+            "Your data has no ids; position coupling, which often goes furthest, needs them: see "
+            "`lengthen tasks jsonl`. ");
+    if (best)
+        lg_buffer_print(
+            to,
+            "The test lengths were used to choose this; a fresh seed should confirm it (--seed "
+            "%llu).",
+            (unsigned long long)o->seed + 1);
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+/* Without the blank between sentences at the end. */
+static char *take(lg_buffer *b, lg_error *err)
+{
+    size_t size = b->size;
+    char *text = lg_buffer_take(b, err);
+    while (text && size && text[size - 1] == ' ') text[--size] = 0;
+    return text;
+}
+
+int lg__try_words(const lg_try_options *o, lg_try_result *r, lg_error *err)
+{
+    lg_buffer advice = {0}, sparsity = {0};
+    write_advice(&advice, o, r);
+    write_sparsity(&sparsity, r);
+    r->advice = take(&advice, err);
+    r->sparsity = take(&sparsity, err);
+    return r->advice && r->sparsity ? 0 : LG_ERROR_MEMORY;
+}
