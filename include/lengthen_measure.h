@@ -1,7 +1,7 @@
 /* lengthen_measure.h: what a run can do: answers by length, losses by position, generation, how many earlier tokens
  * a prediction needs, and how fast this machine is.
  *
- *     lg_eval_options e = {.folder = "runs/parity", .predicted = -1, .table = print};
+ *     lg_eval_options e = {.folder = "runs/parity", .predicted = -1, .each = print};
  *     if (lg_run_eval(&e, NULL, &err)) puts(err.text); */
 #ifndef LENGTHEN_MEASURE_H
 #define LENGTHEN_MEASURE_H
@@ -12,58 +12,43 @@
 extern "C" {
 #endif
 
-/* ---- Answers by length --------------------------------------------------------------------- */
+/* ---- Evaluation ---------------------------------------------------------------------------- */
 
+/* What a run is measured by depends on its task: answers by length and sparsity, or, of the task text, the
+ * loss by position on documents that it was not trained on. An option that does not fit is refused. */
 typedef struct lg_eval_options {
     const char *folder;
     lg_run_access access;
-    const char *store;               /* cells go there, and come from there; NULL: none */
-    const int *lengths, *sparsities; /* NULL: those of the config */
-    int length_count, sparsity_count;
+    const char *store;  /* cells go there, and come from there; NULL: none */
+    const int *lengths; /* NULL: those of the config */
+    int length_count;
+    int samples;     /* examples per cell, documents per length; 0: as in the config */
+    int force;       /* 1: cells that the store has are recomputed */
+    int threads;     /* 0: all cores */
+    double seconds;  /* at most, shared by the cells: one for which that is too short has fewer
+                        generated samples, or is left out; 0: no limit */
+    /* Of answers. */
+    const int *sparsities; /* NULL: those of the config */
+    int sparsity_count;
     const char *const *settings; /* [setting_count] of the task, "key=value": the grid once for
                                     each; none: as trained */
     int setting_count;
     const char *task;   /* another task with the same vocabulary (own data: a test file), or NULL */
-    int samples;        /* 0: as in the config */
     int predicted;      /* 1 predicted IDs, 0 given ones, -1 both where the run predicts any */
     int generated_only; /* 1: not teacher-forced too */
-    int force;          /* 1: cells that the store has are recomputed */
-    int threads;        /* 0: all cores */
-    double seconds;     /* at most, shared by the cells: one for which that is too short has fewer
-                           generated samples, or is left out; 0: no limit */
-    lg_run_table *table;
-    void *context;
+    /* Of texts. */
+    const char *texts; /* others than those that were held out: files, folders and globs, commas
+                          between them; NULL: none */
+    const char *field; /* of JSON lines among them; NULL: task.field of the run */
+    int sliding;       /* tokens that a sliding prediction sees; 0: the longest of training */
+
+    lg_cell_callback *each;
+    void *context;            /* its context */
     const volatile int *stop; /* not 0: no further cells, and none of the one being made; or NULL */
 } lg_eval_options;
-/* Generates answers cell by cell; each is in the store before it is reported, so that an evaluation
- * that was stopped goes on where it was. Cells that the task cannot make (sparsity over the
- * length) are left out. */
+/* Cell by cell; each is in the store before it is reported, so that an evaluation that was stopped
+ * goes on where it was. Cells that the task cannot make (sparsity over the length) are left out. */
 int lg_run_eval(const lg_eval_options *o, lg_error *warning, lg_error *err);
-
-/* ---- Loss by position ---------------------------------------------------------------------- */
-
-/* A run of the task text: its loss on documents that it was not trained on. */
-typedef struct lg_text_eval_options {
-    const char *folder;
-    lg_run_access access;
-    const char *store;  /* rows go there, and come from there; NULL: none */
-    const char *texts;  /* others than those that were held out: files, folders and globs, commas
-                           between them; NULL: none */
-    const char *field;  /* of JSON lines among them; NULL: task.field of the run */
-    const int *lengths; /* NULL: those of the config; without a document that long they are left
-                           out */
-    int length_count;
-    int context;   /* 0: the longest of training */
-    int documents; /* at most, drawn; 0: eval.samples of the config */
-    int force;     /* 1: rows that the store has are recomputed */
-    int threads;   /* 0: all cores */
-    lg_text_callback *callback;
-    void *callback_context;   /* its context */
-    const volatile int *stop; /* not 0: no further documents; or NULL */
-} lg_text_eval_options;
-/* Reports the rows of each length as it is done; they are in the store first, so that
- * an evaluation that was stopped goes on where it was. */
-int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err);
 
 /* ---- Probing ------------------------------------------------------------------------------- */
 
@@ -144,7 +129,7 @@ typedef struct lg_run_probe_options {
     lg_run_access access;
     const char *against; /* a run that was trained on shorter texts, with the same tokenizer: only
                             predictions past its longest ones are looked at; NULL: none */
-    const char *texts;   /* as in lg_text_eval_options */
+    const char *texts;   /* as in lg_eval_options */
     const char *field;
     const char *task; /* of other runs: another task with the same vocabulary, or NULL */
     int length;       /* of documents and examples; 0: the longest of training, of own data all */

@@ -18,13 +18,11 @@ extern "C" {
 /* A run is a folder: config.yaml (everything resolved) and checkpoint/; and rows in a store.
  * Whoever resumes it ends with the same bits as if it had never stopped. */
 typedef struct lg_run_step lg_run_step;
-typedef struct lg_run_cell lg_run_cell;
-typedef struct lg_text_row lg_text_row;
+typedef struct lg_cell lg_cell;
 
 /* Returns 1 to go on, 0 to save a checkpoint and stop. */
 typedef int lg_run_watch(void *context, const lg_run_step *s);
-typedef void lg_run_table(void *context, const lg_run_cell *cell);
-typedef void lg_text_callback(void *context, const lg_text_row *r);
+typedef void lg_cell_callback(void *context, const lg_cell *c);
 
 /* What opening a run may do, in the options of every function that opens one. */
 typedef struct lg_run_access {
@@ -41,7 +39,8 @@ enum {
     LG_RUN_EITHER  /* goes on with what is there, or starts */
 };
 
-int lg_run_is_text(const char *folder); /* 1: it holds a run of the task text */
+/* How what the run in a folder does is measured: "answers", "losses"; "": it holds no run. */
+const char *lg_run_form(const char *folder);
 
 /* What each step gave. */
 struct lg_run_step {
@@ -54,53 +53,78 @@ struct lg_run_step {
     const char *note;     /* something the user should know, or NULL */
 };
 
-/* One cell of the grid. */
-struct lg_run_cell {
+/* ---- Measurements -------------------------------------------------------------------------- */
+
+/* What is measured: a table, one row per kind. Store, CSV, JSON, tables and figures know a kind by its row
+ * alone. */
+typedef enum {
+    LG_UNIT_SHARE, /* from 0 to 1, shown in percent */
+    LG_UNIT_NATS,  /* per token */
+    LG_UNIT_TOKENS
+} lg_unit;
+typedef enum {
+    LG_INTERVAL_NONE,
+    LG_INTERVAL_WILSON, /* of a share of independent samples; those of several seeds are pooled */
+    LG_INTERVAL_MEAN    /* of a mean over documents, made with the value */
+} lg_interval;
+typedef struct lg_kind {
+    const char *name;  /* "exact": in the store, CSV, JSON and the files of experiments */
+    const char *form;  /* "answers", "losses", "probe": kinds of one form stand side by side */
+    const char *label; /* "exact answers": on an axis, above a column */
+    lg_unit unit;
+    int better; /* 1: more is better; -1: less is; 0: neither */
+    lg_interval interval;
+    int leads; /* 1: shown over seeds; the first such kind of its form is what a figure draws if nothing
+                  else is said */
+} lg_kind;
+int lg_kind_count(void);
+const lg_kind *lg_kind_at(int i);              /* 0 <= i < count */
+const lg_kind *lg_kind_find(const char *name); /* NULL: there is none */
+const lg_kind *lg_kind_leading(const char *form);
+
+typedef struct lg_value {
+    const lg_kind *kind;
+    int samples;             /* examples, documents or predictions that it is of */
+    double value, low, high; /* and its 95% interval; NaN: there is none */
+} lg_value;
+
+/* A place, and what was measured there. */
+enum { LG_CELL_VALUES = 12 };
+typedef struct lg_cell {
     int64_t step;         /* of the weights */
     int length, sparsity; /* sparsity 0: the task has none, or its own range */
-    int predicted;        /* whether the IDs of generated tokens were predicted */
-    char setting[200];    /* of the task, other than in training: "names=50"; "": as trained */
-    char data[20];        /* of a file of examples: its checksum; else "" */
-    int lines; /* own data: how many lines this cell has, each used once; 0: examples are endless */
-    int held_out;     /* 1: they are those that were held out from training */
-    double tokens;    /* of an example, on average: prompt and answer */
-    lg_score score;   /* generated; if with given IDs one token is the answer, that as taught */
-    lg_score taught;  /* teacher-forced; samples 0: not asked for */
-    double low, high; /* 95% Wilson interval of score.exact / score.samples */
-    double seconds;
+    /* Losses: these positions; a prediction at position p has p tokens before it. Probes: these k*, last 0:
+     * any from first on. Answers: 0, 0. */
+    int first, last;
+    int context;   /* losses: tokens that a sliding prediction sees; probes: those of the other run's
+                      training; else 0 */
+    int predicted; /* whether the IDs of generated tokens were predicted */
+    /* Other than in training: of the task, "names=50"; the texts that were named; how a probe was made. "": as
+     * trained. */
+    char setting[200];
+    char data[20];  /* a checksum of files of examples or texts; else "" */
+    int64_t there;  /* lines of own data, documents that are as long; 0: examples are endless */
+    int held_out;   /* 1: lines that were held out from training */
+    double tokens;  /* of an example, on average: prompt and answer; 0: of no example */
+    double seconds; /* that it took; of losses: all of its length, in the first */
+    lg_value value[LG_CELL_VALUES];
+    int values;
     int kept;         /* 1: it was in the store already */
-    int index, count; /* this one, from 0, of how many */
+    int index, count; /* this one, from 0, of how many; count 0: not known */
     /* Of the run: the unit of length, the shortest and the longest and the densest examples of
      * training. What is pointed at lives until the callback returns. */
     const char *unit;
     int trained_least, trained_length, trained_sparsity;
-};
-
-/* ---- Rows of texts ------------------------------------------------------------------------- */
+} lg_cell;
+/* The value of a kind; NULL: it was not measured. */
+const lg_value *lg_cell_get(const lg_cell *c, const char *kind);
+/* The first value's kind's form: "answers", "losses" or "probe"; "" without values. */
+const char *lg_cell_form(const lg_cell *c);
 
 typedef struct lg_text_mean {
-    double value, low, high; /* nats a token: the mean over documents, and its 95% interval (of one
+    double value, low, high; /* nats per token: the mean over documents, and its 95% interval (of one
                                 document: NaN) */
 } lg_text_mean;
-
-/* The predictions at some positions; a prediction at position p has p tokens before it. */
-struct lg_text_row {
-    int64_t step;           /* of the weights */
-    int length;             /* how many positions of each document, from the first on */
-    int low, high;          /* of those, these */
-    int context;            /* of sliding predictions */
-    int documents;          /* that were read */
-    int64_t there;          /* that are as long */
-    lg_text_mean truncated; /* with all tokens before them */
-    lg_text_mean sliding;   /* with the last `context` alone: truncated - excess */
-    lg_text_mean excess; /* what the model loses by seeing more than `context` tokens, at up to 16
-                               of the places */
-    int trained_least, trained_length;
-    char texts[200]; /* that were named, cut where they are longer; "": those held out */
-    char data[20];   /* a checksum of them */
-    int kept;        /* 1: it was in the store already */
-    double seconds;  /* that the rows of its length took, in the first of them; else 0 */
-};
 
 /* Predictions by their k*. Intervals are those of means over predictions, documents being drawn. */
 typedef struct lg_probe_bin {
@@ -191,25 +215,10 @@ int lg_store_runs(lg_store *s, lg_store_each *each, void *context, lg_error *err
 int lg_store_find(lg_store *s, const char *run, lg_store_each *each, void *context, lg_error *err);
 /* The metrics of its steps, in their order; each returns 0 to stop. */
 int lg_store_steps(lg_store *s, int64_t number, lg_run_watch *each, void *context, lg_error *err);
-/* The cells of the evaluations at a step; step -1: at the last one that has any; -2: at all. */
-int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
-                   lg_error *err);
-/* The losses by position of a run of texts; step as of lg_store_cells. */
-int lg_store_losses(lg_store *s, int64_t number, int64_t step, lg_text_callback *each,
-                    void *context, lg_error *err);
-/* The bins of the probes of a run, in the order in which they were made. */
-typedef struct lg_store_probe {
-    int64_t step, against_step;
-    const char *against; /* the ID of the other run, or "" */
-    const char *method;  /* "loo" or "gradient" */
-    const char *data;    /* the texts or the task that were named, or "" */
-    int length, context, documents, keep_last, keep_first, most_k;
-    double epsilon, least;
-    lg_probe_bin bin;
-} lg_store_probe;
-typedef void lg_store_probe_callback(void *context, const lg_store_probe *p);
-int lg_store_probes(lg_store *s, int64_t number, lg_store_probe_callback *each, void *context,
-                    lg_error *err);
+/* What was measured at a step, place by place: by setting, source of IDs, sparsity, length and position. step -1: at
+ * the last one that has any; -2: at all. form NULL: of every form. */
+int lg_store_cells(lg_store *s, int64_t number, int64_t step, const char *form,
+                   lg_cell_callback *each, void *context, lg_error *err);
 /* Where the configs of these runs differ, key by key in the order of the configs: values[i] is that of
  * numbers[i], NULL if it has no such key. */
 typedef void lg_store_values_callback(void *context, const char *key, const char *const *values);

@@ -58,43 +58,28 @@ typedef int lg_sweep_watch(void *context, const lg_sweep_run *r);
 int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, int *failed,
              int *left, lg_error *err);
 
-/* One cell of a sweep over its seeds. */
-typedef struct lg_sweep_cell {
+/* One measurement of a variant over its seeds. */
+typedef struct lg_joined {
     const char *variant;
-    int length, sparsity, predicted;
-    const char *setting;
-    double tokens;
-    int seeds;                   /* that are done */
-    const double *exact;         /* [seeds] shares, in the order of the seeds */
-    const int64_t *seed;         /* [seeds] */
-    double median, lower, upper; /* of exact; the quartiles */
-    double low, high;            /* 95% Wilson interval of all samples together */
-    int samples;                 /* of all seeds together */
-    /* Median exact at the longest length of training, of this sparsity or the densest of training
-     * if that is less, with the IDs that the runs predict if they do; -1: there is no such cell. */
+    const lg_kind *kind;
+    const lg_cell *at; /* where: the cell of the first seed; tokens is the mean of all */
+    int seeds;            /* that are done */
+    const double *value;  /* [seeds] in the order of the seeds */
+    const int64_t *seed;  /* [seeds] */
+    double min, lower, median, upper, max; /* of the values; lower and upper: the quartiles */
+    /* 95% interval of all samples together, where the kind pools them; else the first seed's. */
+    double low, high;
+    int samples; /* of all seeds together */
+    /* Median of the leading kind at the longest length of training, of this sparsity or the densest of
+     * training if that is less, with the IDs that the runs predict if they do; -1: there is no such cell. */
     double learned;
-    int trained_least, trained_length, trained_sparsity; /* shortest, longest, densest there */
-    const char *unit;
-} lg_sweep_cell;
-typedef void lg_sweep_table(void *context, const lg_sweep_cell *c);
-/* What a sweep has in the store so far, variant by variant; of runs that are done. A folder with a run
- * of another config is refused. What is pointed at lives until the callback returns. */
-int lg_sweep_cells(const lg_sweep_options *o, lg_sweep_table *each, void *context, lg_error *err);
-
-/* The same of runs of texts: the predictions at some positions, over the seeds. */
-typedef struct lg_sweep_loss {
-    const char *variant;
-    int length, low, high, context;
-    int seeds;                               /* that are done */
-    const lg_text_row *rows;                 /* [seeds] in the order of the seeds */
-    const int64_t *seed;                     /* [seeds] */
-    lg_text_mean truncated, sliding, excess; /* the median, and the quartiles as low and high */
-    int trained_least, trained_length;
-} lg_sweep_loss;
-typedef void lg_sweep_loss_callback(void *context, const lg_sweep_loss *l);
-/* On held-out texts, with the context of training. */
-int lg_sweep_losses(const lg_sweep_options *o, lg_sweep_loss_callback *each, void *context,
-                    lg_error *err);
+} lg_joined;
+typedef void lg_joined_callback(void *context, const lg_joined *j);
+/* What a sweep has in the store so far, variant by variant, cell by cell, kind by kind; of runs that are
+ * done. A folder with a run of another config is refused. What is pointed at lives until the callback
+ * returns. */
+int lg_sweep_cells(const lg_sweep_options *o, lg_joined_callback *each, void *context,
+                   lg_error *err);
 
 /* ---- Experiments ------------------------------------------------------------------------------ */
 

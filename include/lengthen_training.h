@@ -22,9 +22,8 @@ typedef struct lg_run_options {
     int resume;           /* LG_RUN_NEW, .. */
     int threads;          /* 0: all cores; not part of the result's bits */
     lg_run_watch *watch;  /* after each step; NULL: nobody */
-    lg_run_table *table;  /* after each cell of an evaluation on the way (eval.every); or NULL */
-    lg_text_callback *callback; /* the same of a run of texts: its losses by position */
-    void *context;              /* of all three */
+    lg_cell_callback *each; /* after each cell of an evaluation on the way (eval.every); or NULL */
+    void *context;          /* of both */
     const volatile int *stop; /* not 0: as if watch had returned 0; also looked at between cells */
 } lg_run_options;
 
