@@ -22,10 +22,10 @@ typedef struct lg_eval_options {
     const char *store;  /* cells go there, and come from there; NULL: none */
     const int *lengths; /* NULL: those of the config */
     int length_count;
-    int samples;     /* examples per cell, documents per length; 0: as in the config */
-    int force;       /* 1: cells that the store has are recomputed */
-    int threads;     /* 0: all cores */
-    double seconds;  /* at most, shared by the cells: one for which that is too short has fewer
+    int samples;    /* examples per cell, documents per length; 0: as in the config */
+    int force;      /* 1: cells that the store has are recomputed */
+    int threads;    /* 0: all cores */
+    double seconds; /* at most, shared by the cells: one for which that is too short has fewer
                         generated samples, or is left out; 0: no limit */
     /* Of answers. */
     const int *sparsities; /* NULL: those of the config */

@@ -96,7 +96,7 @@ typedef struct lg_cell {
     /* Losses: these positions; a prediction at position p has p tokens before it. Probes: these k*, last 0:
      * any from first on. Answers: 0, 0. */
     int first, last;
-    int context;   /* losses: tokens that a sliding prediction sees; probes: those of the other run's
+    int context; /* losses: tokens that a sliding prediction sees; probes: those of the other run's
                       training; else 0 */
     int predicted; /* whether the IDs of generated tokens were predicted */
     /* Other than in training: of the task, "names=50"; the texts that were named; how a probe was made. "": as
@@ -122,7 +122,8 @@ const lg_value *lg_cell_get(const lg_cell *c, const char *kind);
 const char *lg_cell_form(const lg_cell *c);
 
 typedef struct lg_text_mean {
-    double value, low, high; /* nats per token: the mean over documents, and its 95% interval (of one
+    double value, low,
+        high; /* nats per token: the mean over documents, and its 95% interval (of one
                                 document: NaN) */
 } lg_text_mean;
 

@@ -62,13 +62,14 @@ int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, in
 typedef struct lg_joined {
     const char *variant;
     const lg_kind *kind;
-    const lg_cell *at; /* where: the cell of the first seed; tokens is the mean of all */
-    int seeds;            /* that are done */
-    const double *value;  /* [seeds] in the order of the seeds */
-    const int64_t *seed;  /* [seeds] */
+    const lg_cell *at;   /* where: the cell of the first seed; tokens is the mean of all */
+    int seeds;           /* that are done */
+    const double *value; /* [seeds] in the order of the seeds */
+    const int64_t *seed; /* [seeds] */
     double min, lower, median, upper, max; /* of the values; lower and upper: the quartiles */
-    /* 95% interval of all samples together, where the kind pools them; else the first seed's. */
-    double low, high;
+    /* The value of all samples together and its 95% interval, where the kind pools them; else the first
+     * seed's. */
+    double pooled, low, high;
     int samples; /* of all seeds together */
     /* Median of the leading kind at the longest length of training, of this sparsity or the densest of
      * training if that is less, with the IDs that the runs predict if they do; -1: there is no such cell. */

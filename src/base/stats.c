@@ -1,4 +1,4 @@
-/* stats.c: intervals, and numbers for people. */
+/* stats.c: intervals, quantiles, and numbers for people. */
 #include "base/stats.h"
 
 #include <math.h>
@@ -11,6 +11,19 @@ void lg__wilson(double right, double n, double *low, double *high)
     /* Rounding can put the ends of 0 and of n on the wrong side of the share. */
     *low = fmax(0, fmin(p, middle - half));
     *high = fmin(1, fmax(p, middle + half));
+}
+
+double lg__quantile(const double *sorted, int n, double q)
+{
+    double at = q * (n - 1);
+    int below = (int)at, above = below + 1 < n ? below + 1 : below;
+    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+}
+
+int lg__by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 double lg__round_up(double x)

@@ -214,7 +214,7 @@ int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g
     lg_batch_init(&w.prompts);
     int e = check_options(o, err);
     if (!e) e = lg__run_open_folder(&w.run, o->folder, &o->access, warning, err);
-    if (!e && !lg__is_text(w.run.task))
+    if (!e && !lg__text_tokenizer(w.run.task))
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s is a run of task %s, not of texts; its answers are those of "
                      "lg_run_generate",

@@ -9,6 +9,7 @@
 #include "measure/influence.h"
 #include "measure/probe_begun.h"
 #include "measure/probe_sum.h"
+#include "runs/cells.h"
 #include "runs/store.h"
 #include "runs/texts.h"
 #include "tasks/tasks.h"
@@ -66,7 +67,7 @@ static int check_against(const struct probing *p, lg_error *err)
 {
     const struct lg__run *a = &p->run, *b = &p->against.run;
     const char *one = p->o.folder, *other = p->o.against;
-    if (!lg__is_text(b->task))
+    if (!lg__text_tokenizer(b->task))
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s is a run of task %s; take one of the task text (--against)", other,
                         b->config.task);
@@ -376,7 +377,7 @@ static int open_probing(struct probing *p, lg_error *warning, lg_error *err)
     lg_run_probe_options *o = &p->o;
     int e = lg__run_open_folder(&p->run, o->folder, &o->access, warning, err);
     if (e) return e;
-    p->text = lg__is_text(p->run.task);
+    p->text = lg__text_tokenizer(p->run.task) != NULL;
     if ((e = open_task(p, err))) return e;
     set_lengths(p);
     if (o->length < 1 || o->length > 1 << 20 || o->documents < 0 || o->predictions < 0)
@@ -416,28 +417,39 @@ static void close_probing(struct probing *p)
     lg__run_close(&a->run);
 }
 
-/* The bins to the store. */
+/* The bins to the store: the setting says how they were made. */
 static int keep(const struct probing *p, const lg_probe_summary *s, lg_store *store, lg_error *err)
 {
     const lg_run_probe_options *o = &p->o;
-    lg_store_probe row = {.step = s->step,
-                          .against_step = s->against_step,
-                          .against = o->against ? p->against.run.id : "",
-                          .method = o->method == LG_PROBE_GRADIENT ? "gradient" : "loo",
-                          .data = o->texts  ? o->texts
-                                  : o->task ? o->task
-                                            : "",
-                          .length = s->length,
-                          .context = s->context,
-                          .documents = s->documents,
-                          .keep_last = o->keep_last,
-                          .keep_first = o->keep_first,
-                          .most_k = o->most_k,
-                          .epsilon = o->epsilon,
-                          .least = o->least};
+    lg_cell cells[LG_PROBE_BINS];
+    lg_cell all = {
+        .step = s->step, .length = s->length, .context = s->context, .there = s->documents};
     int64_t number = 0;
+    int count = 0;
+    int n = snprintf(all.setting, sizeof all.setting,
+                     "probe %s, keep %d+%d, epsilon %g, min_rise %g, max_k %d",
+                     o->method == LG_PROBE_GRADIENT ? "gradient" : "loo", o->keep_last,
+                     o->keep_first, o->epsilon, o->least, o->most_k);
+    if (o->against)
+        n += snprintf(all.setting + n, sizeof all.setting - (size_t)n, ", against %s at %lld",
+                      p->against.run.id, (long long)s->against_step);
+    if (o->texts || o->task)
+        snprintf(all.setting + n, sizeof all.setting - (size_t)n, ", on %.60s",
+                 o->texts ? o->texts : o->task);
+    for (int i = 0; i < LG_PROBE_BINS; i++) {
+        const lg_probe_bin *b = &s->bin[i];
+        if (!b->predictions) continue; /* also those past max_k, but for the last */
+        lg_cell *c = &cells[count++];
+        *c = all;
+        c->first = b->low;
+        c->last = b->high;
+        lg__cell_add(c, "kstar_loss", b->predictions, b->loss.value, b->loss.low, b->loss.high);
+        if (o->against)
+            lg__cell_add(c, "kstar_excess", b->predictions, b->excess.value, b->excess.low,
+                         b->excess.high);
+    }
     int e = lg__run_register(&p->run, o->folder, store, 0, &number, err);
-    return e ? e : lg__store_add_probe(store, number, &row, s->bin, LG_PROBE_BINS, err);
+    return e ? e : lg__store_add_cells(store, number, cells, count, err);
 }
 
 int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_error *warning,

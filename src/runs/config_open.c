@@ -151,27 +151,6 @@ static int try_ends(const struct lg__config *c, lg_task *t, lg_error *err)
                         c->length[0], c->length[1], inner.text);
 }
 
-/* A text has no answers that are right or wrong, no sparsity, and is evaluated by its loss. */
-static int check_text(const struct lg__config *c, lg_error *err)
-{
-    int grows = c->curriculum == LG__CURRICULUM_SPARSITY || c->curriculum == LG__CURRICULUM_BOTH;
-    const struct {
-        const char *key, *why, *remedy;
-        int set;
-    } row[] = {
-        {"train.stop_at", "a text has no exact answers", "set it to 0", c->stop_at > 0},
-        {"train.certify.every", "no finite machine writes a text", "set it to 0", c->certify_every},
-        {"train.sparsity", "a text has no sparsity", "set it to auto", c->sparsity[1]},
-        {"eval.sparsities", "a text has no sparsity", "set it to auto", c->eval_sparsities.count},
-        {"train.curriculum", "a text has no sparsity", "set it to length or none", grows}};
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        if (row[i].set)
-            return lg__fail_key(err, LG_ERROR_ARGUMENT, row[i].key,
-                                "%s is set, but the task is text, and %s; %s", row[i].key,
-                                row[i].why, row[i].remedy);
-    return 0;
-}
-
 /* Of own data that is lines: whether some are left to train on, and held out where training tests itself. The
  * remark is about lengths that cannot be tested. */
 static int check_lines(const struct lg__config *c, lg_task *t, lg_error *remark, lg_error *err)
@@ -208,7 +187,7 @@ static int check_task(const struct lg__config *c, lg_task *t, lg_error *remark, 
     const lg_task_shape *shape = lg_task_get_shape(t);
     int e = check_curriculum(c, err);
     if (!e) e = check_certify(c, err);
-    if (!e && lg__is_text(t)) e = check_text(c, err);
+    if (!e) e = lg__text_check_config(c, t, err);
     if (!e) e = check_growth(c, shape, err);
     if (!e) e = check_lines(c, t, remark, err);
     if (e || strcmp(shape->info->family, "own data") == 0) return e;

@@ -213,7 +213,6 @@ static void find_tokenizer(const struct lg__run *r, const char *folder, char pat
     const char *said = "";
     struct stat st;
     path[0] = 0;
-    if (!lg__config_is_text(&r->config)) return;
     for (int i = 0; i < r->config.setting_count; i++)
         if (strncmp(r->config.settings[i], "tokenizer=", 10) == 0)
             said = r->config.settings[i] + 10;
@@ -249,9 +248,8 @@ int lg_run_export(const char *folder, const char *to, int fallback, int *tokeniz
     if (!err) err = &own;
     int e = lg__run_open_weights(&r, folder, fallback, warning, err);
     if (!e) find_tokenizer(&r, folder, path);
-    /* Of texts the unit of length is the token, and an example has one more, which is only predicted. PoSE
-     * trains for texts up to its target. */
-    int length = lg__config_is_text(&r.config) ? r.config.length[1] : r.longest;
+    /* PoSE trains for texts up to its target. */
+    int length = lg__text_longest(&r.config, r.longest);
     if (!e && strcmp(r.scheme.ids, "pose") == 0 && r.scheme.target > length)
         length = r.scheme.target;
     if (!e) e = lg__export(r.model, length, *path ? path : NULL, end_of_text(path), to, err);

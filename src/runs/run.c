@@ -69,27 +69,6 @@ int lg__run_id(const char *folder, char id[LG__RUN_ID])
            lg__run_file_id(path, id);
 }
 
-/* Where tokenizer, texts and tokens lie is no part of a run of texts: their checksums are. If the texts
- * were not read, so that there is none, their names have to do. */
-static int same_places(struct lg__config *old, const struct lg__config *c, lg_error *err)
-{
-    static const char *const read[] = {"cache=", "tokenizer=", "text=", NULL};
-    static const char *const unread[] = {"cache=", "checksum=", NULL};
-    if (!lg__config_is_text(old) || !lg__config_is_text(c)) return 0;
-    const char *const *places = read;
-    for (int i = 0; i < c->setting_count; i++)
-        if (strcmp(c->settings[i], "checksum=") == 0) places = unread;
-    for (int i = 0; i < old->setting_count; i++)
-        for (int k = 0; places[k]; k++) {
-            if (strncmp(old->settings[i], places[k], strlen(places[k])) != 0) continue;
-            char *text = strdup(c->settings[i]);
-            if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
-            free(old->settings[i]);
-            old->settings[i] = text;
-        }
-    return 0;
-}
-
 int lg__run_check_config(const struct lg__config *c, const char *folder, lg_error *err)
 {
     struct lg__config old;
@@ -97,7 +76,7 @@ int lg__run_check_config(const struct lg__config *c, const char *folder, lg_erro
     int e = lg__file_path(path, sizeof path, folder, "config.yaml", err);
     if (!e) e = lg__config_read(&old, path, NULL, 0, err);
     if (e) return e;
-    e = same_places(&old, c, err);
+    e = lg__text_same_places(&old, c, err);
     char *text = lg__config_text(c), *was = lg__config_text(&old);
     lg__config_clear(&old);
     if (!e && (!text || !was))
@@ -128,6 +107,8 @@ static void sum_words(const struct lg__run *r, char line[80])
     const lg_task_shape *shape = lg_task_get_shape(r->task);
     uint64_t h = LG__FNV_START; /* with the zeros between words */
     char data[20];
+    line[0] = 0;
+    if (lg__text_tokenizer(r->task)) return; /* its checksum is in the config */
     for (int i = 0; i < shape->vocab; i++)
         h = lg__fnv(h, shape->words[i], strlen(shape->words[i]) + 1);
     lg__run_sum_data(&r->config, NULL, NULL, data);
@@ -227,8 +208,7 @@ static int write_config(struct lg__run *r, const char *folder, lg_error *err)
                         strerror(errno));
     for (size_t i = 0; i < sizeof drawn; i++) snprintf(r->id + 2 * i, 3, "%02x", drawn[i]);
     text = lg__config_text(&r->config);
-    words[0] = 0;
-    if (!lg__is_text(r->task)) sum_words(r, words);
+    sum_words(r, words);
     if (!text || asprintf(&all, "%s%s\n%s%s%s%s%s%s", first_line, r->id, words, *words ? "\n" : "",
                           *r->origin ? "# begins with the weights of " : "", r->origin,
                           *r->origin ? "\n" : "", text) < 0) {
@@ -322,13 +302,11 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
-    if (lg__is_text(r->task)) {
-        size_t n = strlen(r->remark);
-        const char *note = lg__text_note(r->task);
-        if (note) snprintf(r->remark + n, sizeof r->remark - n, "%s%s", n ? "; " : "", note);
-        lg__text_sum(r->task, sum);
-        if ((e = lg__text_record(&r->config, sum, err))) return e;
-    }
+    size_t n = strlen(r->remark);
+    const char *note = lg__text_note(r->task);
+    if (note) snprintf(r->remark + n, sizeof r->remark - n, "%s%s", n ? "; " : "", note);
+    lg__text_sum(r->task, sum);
+    if ((e = lg__text_record(&r->config, sum, err))) return e;
     lg__run_kernels(r->kernels);
     for (int l = 0; l < r->model_config.levels; l++)
         r->predicts |= r->model_config.id_classes[l] > 0;
@@ -372,9 +350,9 @@ void lg__run_kernels(char kernels[LG__RUN_KERNELS])
     snprintf(kernels, LG__RUN_KERNELS, "%s-%d", lg_isa(), (int)LG__KERNELS_VERSION);
 }
 
-/* A run of texts: with its own copy of the tokenizer, if it has one; and where the texts are gone or
- * others by now without them, since not all that can be done with a run needs them. */
-static int open_text_run(struct lg__run *r, const char *folder, const char *config, lg_error *err)
+/* A run of texts has its own copy of the tokenizer, if one was kept; and where the texts are gone or others by
+ * now it is opened without them, since not all that can be done with a run needs them. */
+static int open_config(struct lg__run *r, const char *folder, const char *config, lg_error *err)
 {
     char copy[4200], why[sizeof r->texts];
     const char *sets[3] = {copy, "task.name=text", "task.text="};
@@ -383,7 +361,7 @@ static int open_text_run(struct lg__run *r, const char *folder, const char *conf
     int own = stat(copy, &st) == 0;
     snprintf(copy, sizeof copy, "task.tokenizer=%.4000s/" LG__RUN_TOKENIZER, folder);
     int e = lg__run_open(r, config, sets, own, err);
-    if (!e) return 0;
+    if (!e || strcmp(lg_run_form(folder), "losses") != 0) return e;
     snprintf(why, sizeof why, "%s", err->text);
     lg__run_close(r);
     *r = (struct lg__run){.owner = r->owner};
@@ -441,9 +419,7 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, const lg_run_acce
     int e = read_config(folder, path, &text, id, err);
     struct lg__owner owner = {folder, id, access};
     r->owner = &owner;
-    if (!e)
-        e = lg_run_is_text(folder) ? open_text_run(r, folder, path, err)
-                                   : lg__run_open(r, path, NULL, 0, err);
+    if (!e) e = open_config(r, folder, path, err);
     r->owner = NULL;
     if (!e) memcpy(r->id, id, sizeof r->id);
     if (!e) e = check_words(r, folder, text, 0, err);
@@ -457,7 +433,7 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, const lg_run_acce
             n ? "; " : "", r->config.task);
     }
     free(text);
-    if (!e && warning && !warning->text[0] && lg__is_text(r->task) && lg__text_note(r->task))
+    if (!e && warning && !warning->text[0] && lg__text_note(r->task))
         lg__fail(warning, 0, "%s", lg__text_note(r->task));
     return e;
 }

@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "runs/run.h"
-#include "runs/texts.h"
 #include "tasks/tasks.h"
 
 /* On from the sum so far. */
@@ -55,14 +54,14 @@ int lg__run_samples(const struct lg__config *c, const lg_task *t, int length, in
     return lines && lines < c->eval_samples ? lines : c->eval_samples;
 }
 
-int lg_run_is_text(const char *folder)
+const char *lg_run_form(const char *folder)
 {
     char path[4096];
     struct lg__config c;
     if (lg__file_path(path, sizeof path, folder, "config.yaml", NULL) ||
         lg__config_read(&c, path, NULL, 0, NULL))
-        return 0;
-    int yes = lg__config_is_text(&c);
+        return "";
+    const char *form = lg__task_form(c.task);
     lg__config_clear(&c);
-    return yes;
+    return form;
 }

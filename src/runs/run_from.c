@@ -6,13 +6,12 @@
 #include "base/error.h"
 #include "runs/checkpoint.h"
 #include "runs/run.h"
-#include "runs/texts.h"
 #include "base/files.h"
 
-/* The checksum of a tokenizer, 16 digits, in the config of a run of texts; "" if it is none. */
+/* The checksum of a tokenizer, 16 digits, in the config of a run of texts; "": it has no such setting. */
 static const char *tokenizer_sum(const struct lg__config *c)
 {
-    for (int i = 0; i < c->setting_count && lg__config_is_text(c); i++)
+    for (int i = 0; i < c->setting_count; i++)
         if (strncmp(c->settings[i], "checksum=", 9) == 0) return c->settings[i] + 9;
     return "";
 }

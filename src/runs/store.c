@@ -1,4 +1,4 @@
-/* store.c: runs, metrics, cells and probes in one SQLite file. WAL mode, so that one process writes while
+/* store.c: runs, metrics and measurements in one SQLite file. WAL mode, so that one process writes while
  * others read; every write is one transaction that is synced before the call returns. */
 #include "runs/store.h"
 
@@ -42,7 +42,7 @@ void lg__store_kill_at(int n) { kill_at = n; }
 
 /* ---- The schema ---------------------------------------------------------------------------- */
 
-enum { VERSION = 5 };
+enum { VERSION = 6 };
 
 static const char other_schema[] =
     "CREATE TABLE builds(number INTEGER PRIMARY KEY, version TEXT NOT NULL, commit_id TEXT NOT "
@@ -61,8 +61,7 @@ static const char other_schema[] =
 static char *schema_text(lg_error *err)
 {
     static const struct lg__table *const tables[] = {&lg__table_runs, &lg__table_metrics,
-                                                     &lg__table_evals, &lg__table_losses,
-                                                     &lg__table_probes};
+                                                     &lg__table_measurements};
     lg_buffer b = {0};
     lg__table_schema(tables[0], &b);
     lg_buffer_put(&b, other_schema);

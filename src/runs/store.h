@@ -24,23 +24,14 @@ int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, in
 /* Forgets what came after this step, which a resumed run makes again; *steps is how many of the
  * steps up to it the store has. */
 int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err);
-/* Its seconds are added to the run's. */
-int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *cell, lg_error *err);
-/* Fills the cell from a row of its step, setting, data, length, sparsity, predicted, with as many samples
- * and, if taught is set, teacher-forced ones; *found is 0 if there is none. */
-int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
-                       int *found, lg_error *err);
-/* The rows of one length, together; one that is there already is replaced. */
-int lg__store_add_losses(lg_store *s, int64_t number, const lg_text_row *rows, int count,
-                         double seconds, lg_error *err);
-/* Those of the same step, texts, data ("": any), context and length, of so many documents or all there
- * are; none are told if there are none. */
-int lg__store_get_losses(lg_store *s, int64_t number, const lg_text_row *like, int documents,
-                         lg_text_callback *each, void *context, lg_error *err);
-
-/* The bins of a probe; of `p` everything but the bin. */
-int lg__store_add_probe(lg_store *s, int64_t number, const lg_store_probe *p,
-                        const lg_probe_bin *bins, int count, lg_error *err);
+/* Cells, together: whoever finds one of them finds all. A value that is there already is replaced. Their seconds
+ * are added to the run's. */
+int lg__store_add_cells(lg_store *s, int64_t number, const lg_cell *cells, int count,
+                        lg_error *err);
+/* Those of the same step, setting, data ("": any), context, length, sparsity and source of IDs, with so many
+ * samples, or all that there are; none are told if there are none. */
+int lg__store_get_cells(lg_store *s, int64_t number, const lg_cell *like, int samples,
+                        lg_cell_callback *each, void *context, lg_error *err);
 
 /* For tests: the process is killed (SIGKILL) before the n-th commit from now, 0 is the next. n < 0:
  * it is not. */

@@ -1,133 +1,179 @@
-/* store_cells.c: what a run answers, cell by cell. */
+/* store_cells.c: what was measured of a run: one row per place and kind. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "runs/store_rows.h"
 
-#define CELL(type, name, field) LG__FIELD(lg_run_cell, type, name, field)
+/* A value at its place. */
+struct row {
+    lg_cell cell; /* without values */
+    const char *kind;
+    lg_value v;
+};
+
+#define AT(type, name) LG__FIELD(struct row, type, #name, cell.name)
+#define OF(type, name) LG__FIELD(struct row, type, #name, v.name)
 static const struct lg__column columns[] = {
-    CELL(LONG, "step", step),
-    CELL(CHARS, "setting", setting),
-    CELL(CHARS, "data", data),
-    CELL(INT, "length", length),
-    CELL(INT, "sparsity", sparsity),
-    CELL(INT, "predicted", predicted),
-    CELL(INT, "samples", score.samples),
-    CELL(INT, "exact", score.exact),
-    CELL(REAL, "tokens", tokens),
-    CELL(LONG, "answer_tokens", score.tokens),
-    CELL(LONG, "tokens_right", score.right),
-    CELL(LONG, "ids", score.ids),
-    CELL(LONG, "ids_right", score.ids_right),
-    CELL(INT, "first_least", score.first_least),
-    CELL(INT, "first_median", score.first_median),
-    CELL(TENTHS, "first_in", score.first_in),
-    CELL(INT, "taught_samples", taught.samples),
-    CELL(INT, "taught_exact", taught.exact),
-    CELL(LONG, "taught_tokens", taught.tokens),
-    CELL(LONG, "taught_tokens_right", taught.right),
-    CELL(LONG, "taught_ids", taught.ids),
-    CELL(LONG, "taught_ids_right", taught.ids_right),
-    CELL(REAL, "low", low),
-    CELL(REAL, "high", high),
-    CELL(REAL, "seconds", seconds),
+    AT(LONG, step),
+    AT(CHARS, setting),
+    AT(CHARS, data),
+    AT(INT, context),
+    AT(INT, sparsity),
+    AT(INT, predicted),
+    AT(INT, length),
+    AT(INT, first),
+    AT(INT, last),
+    LG__FIELD(struct row, TEXT, "kind", kind),
+    OF(INT, samples),
+    AT(LONG, there),
+    AT(INT, held_out),
+    OF(MAYBE, value),
+    OF(MAYBE, low),
+    OF(MAYBE, high),
+    AT(REAL, tokens),
+    AT(REAL, seconds),
     {0},
 };
-const struct lg__table lg__table_evals = {
-    .name = "evals",
-    .columns = columns,
-    .of_run = 1,
-    .measured = 1,
-    .keys = "PRIMARY KEY(run, step, setting, data, sparsity, predicted, length, samples)",
-    .end = "STRICT, WITHOUT ROWID"};
+#define PLACE "step, setting, data, context, sparsity, predicted, length, first"
+const struct lg__table lg__table_measurements = {.name = "measurements",
+                                                 .columns = columns,
+                                                 .of_run = 1,
+                                                 .measured = 1,
+                                                 .keys =
+                                                     "PRIMARY KEY(run, " PLACE ", kind, samples)",
+                                                 .end = "STRICT, WITHOUT ROWID"};
 
-int lg__store_add_cell(lg_store *s, int64_t number, const lg_run_cell *c, lg_error *err)
+int lg__store_add_cells(lg_store *s, int64_t number, const lg_cell *cells, int count, lg_error *err)
 {
+    double seconds = 0;
     int e = lg__store_begin(s, err);
     if (e) return e;
-    e = lg__table_put(s, &lg__table_evals, number, c, err);
+    for (int i = 0; i < count; i++) {
+        struct row row = {.cell = cells[i]};
+        seconds += cells[i].seconds;
+        for (int k = 0; k < cells[i].values && !e; k++) {
+            row.v = cells[i].value[k];
+            row.kind = row.v.kind->name;
+            e = lg__table_put(s, &lg__table_measurements, number, &row, err);
+        }
+    }
     if (!e)
         e = lg__store_run(s, err, "UPDATE runs SET seconds = seconds + ? WHERE number = ?", "ri",
-                          c->seconds, number);
+                          seconds, number);
     return lg__store_end(s, e, err);
 }
 
-/* "SELECT the cell, what it needs of the run, and how many there are" and the rest. */
+/* ---- Reading ----------------------------------------------------------------------------------- */
+
 enum { SQL = LG__TABLE_LIST + 1500 };
 
+/* The rows of a place come one after the other; what they need of the run behind each. */
 static const char *select_text(char sql[SQL], const char *where)
 {
     char list[LG__TABLE_LIST];
     snprintf(sql, SQL,
-             "SELECT %s, r.unit, r.least, r.length, r.sparsity, count(*) OVER () FROM evals AS e"
-             " JOIN runs AS r ON r.number = e.run WHERE %s",
-             lg__table_list(&lg__table_evals, 'e', list), where);
+             "SELECT %s, r.unit, r.least, r.length, r.sparsity FROM measurements AS e JOIN runs AS"
+             " r ON r.number = e.run WHERE %s ORDER BY e.step, e.setting, e.context, e.predicted,"
+             " e.sparsity, e.length, e.first, e.kind",
+             lg__table_list(&lg__table_measurements, 'e', list), where);
     return sql;
 }
 
-static void read_cell(lg__rows *q, lg_run_cell *c)
+static int same_place(const lg_cell *a, const lg_cell *b)
 {
-    *c = (lg_run_cell){.kept = 1};
-    int at = lg__table_read(&lg__table_evals, q, 0, c);
-    c->unit = lg__store_text(q, at);
-    c->trained_least = (int)lg__store_int(q, at + 1);
-    c->trained_length = (int)lg__store_int(q, at + 2);
-    c->trained_sparsity = (int)lg__store_int(q, at + 3);
-    c->count = (int)lg__store_int(q, at + 4);
-    c->score.text = (int64_t)(c->tokens * c->score.samples + 0.5);
-    c->taught.text = c->taught.samples ? c->score.text : 0;
+    return a->step == b->step && a->context == b->context && a->sparsity == b->sparsity &&
+           a->predicted == b->predicted && a->length == b->length && a->first == b->first &&
+           a->last == b->last && strcmp(a->setting, b->setting) == 0;
 }
 
-int lg__store_get_cell(lg_store *s, int64_t number, lg_run_cell *cell, int samples, int taught,
-                       int *found, lg_error *err)
+/* In the order of the table of kinds. A kind that this program does not know is left out. */
+static void add_value(lg_cell *c, const struct row *row)
 {
+    lg_value v = row->v;
+    v.kind = lg_kind_find(row->kind);
+    if (!v.kind || c->values == LG_CELL_VALUES) return;
+    int at = c->values++;
+    for (; at && c->value[at - 1].kind > v.kind; at--) c->value[at] = c->value[at - 1];
+    c->value[at] = v;
+    if (row->cell.seconds > c->seconds) c->seconds = row->cell.seconds;
+}
+
+static void read_row(lg__rows *q, struct row *row)
+{
+    *row = (struct row){.cell.kept = 1};
+    int at = lg__table_read(&lg__table_measurements, q, 0, row);
+    row->cell.unit = lg__store_text(q, at);
+    row->cell.trained_least = (int)lg__store_int(q, at + 1);
+    row->cell.trained_length = (int)lg__store_int(q, at + 2);
+    row->cell.trained_sparsity = (int)lg__store_int(q, at + 3);
+}
+
+/* The rows of a statement, place by place. */
+static int tell_cells(lg_store *s, lg__rows *q, const char *form, lg_cell_callback *each,
+                      void *context, lg_error *err)
+{
+    int e = q ? 1 : LG_ERROR_SYSTEM, index = 0;
+    char unit[64] = "";
+    lg_cell cell = {0};
+    while (e > 0 && (e = lg__store_next(s, q, err)) >= 0) {
+        struct row row;
+        if (e) read_row(q, &row);
+        if (cell.values && (!e || !same_place(&cell, &row.cell))) {
+            cell.index = index++;
+            each(context, &cell);
+            cell.values = 0;
+        }
+        if (!e) break;
+        const lg_kind *kind = lg_kind_find(row.kind);
+        if (!kind || (form && strcmp(kind->form, form) != 0)) continue;
+        if (!cell.values) {
+            cell = row.cell;
+            snprintf(unit, sizeof unit, "%s", row.cell.unit);
+            cell.unit = unit;
+        }
+        add_value(&cell, &row);
+    }
+    lg__store_close_rows(s, q);
+    return e;
+}
+
+int lg__store_get_cells(lg_store *s, int64_t number, const lg_cell *like, int samples,
+                        lg_cell_callback *each, void *context, lg_error *err)
+{
+    /* As many samples as are asked for, or all that there are. */
     char sql[SQL];
     lg__rows *q = lg__store_prepare(
         s, err,
-        select_text(sql,
-                    "e.run = ? AND e.step = ? AND e.setting = ? AND e.data = ? AND e.length = ?"
-                    " AND e.sparsity = ? AND e.predicted = ? AND e.samples = ? AND"
-                    " e.taught_samples >= ?"),
-        "iittiiiii", number, cell->step, cell->setting, cell->data, (int64_t)cell->length,
-        (int64_t)cell->sparsity, (int64_t)cell->predicted, (int64_t)samples,
-        (int64_t)(taught ? samples : 0));
-    int e = q ? lg__store_next(s, q, err) : LG_ERROR_SYSTEM;
-    if (e > 0) {
-        read_cell(q, cell);
-        cell->unit = NULL;
-    }
-    *found = e > 0;
-    lg__store_close_rows(s, q);
-    return e < 0 ? e : 0;
+        select_text(sql, "e.run = ?1 AND e.step = ?2 AND e.setting = ?3 AND ?4 IN (e.data, '') AND"
+                         " e.context = ?5 AND e.length = ?6 AND e.sparsity = ?7 AND"
+                         " e.predicted = ?8 AND"
+                         " (e.samples = ?9 OR e.samples = e.there AND e.there < ?9)"),
+        "iittiiiii", number, like->step, like->setting, like->data, (int64_t)like->context,
+        (int64_t)like->length, (int64_t)like->sparsity, (int64_t)like->predicted, (int64_t)samples);
+    return tell_cells(s, q, NULL, each, context, err);
 }
 
-#define SAME_CELL                                                                                  \
-    "FROM evals AS o WHERE o.run = e.run AND o.step = e.step AND o.setting = e.setting AND"        \
-    " o.sparsity = e.sparsity AND o.predicted = e.predicted AND o.length = e.length"
+#define SAME_PLACE                                                                                 \
+    "FROM measurements AS o WHERE o.run = e.run AND o.step = e.step AND o.setting = e.setting AND" \
+    " o.context = e.context AND o.sparsity = e.sparsity AND o.predicted = e.predicted AND"         \
+    " o.length = e.length"
 
-int lg_store_cells(lg_store *s, int64_t number, int64_t step, lg_run_table *each, void *context,
-                   lg_error *err)
+int lg_store_cells(lg_store *s, int64_t number, int64_t step, const char *form,
+                   lg_cell_callback *each, void *context, lg_error *err)
 {
-    /* Of several states of a file of examples, the latest; of a cell that was made of it with several
-     * numbers of samples, the one with the most. */
+    /* Of several states of the data, the latest; of what was measured there with several numbers of
+     * samples, the one with the most. */
     char sql[SQL];
     lg__rows *q = lg__store_prepare(
         s, err,
         select_text(sql, "e.run = ?1 AND (?2 = -2 OR e.step = CASE ?2 WHEN -1 THEN"
-                         " (SELECT max(step) FROM evals WHERE run = ?1) ELSE ?2 END) AND"
-                         " e.data = (SELECT o.data " SAME_CELL
+                         " (SELECT max(step) FROM measurements WHERE run = ?1) ELSE ?2 END) AND"
+                         " e.data = (SELECT o.data " SAME_PLACE
                          " ORDER BY o.created DESC LIMIT 1) AND NOT EXISTS"
-                         " (SELECT 1 " SAME_CELL " AND o.data = e.data AND o.samples > e.samples)"
-                         " ORDER BY e.step, e.setting, e.predicted, e.sparsity, e.length"),
+                         " (SELECT 1 " SAME_PLACE " AND o.first = e.first AND o.kind = e.kind AND"
+                         " o.data = e.data AND o.samples > e.samples)"),
         "ii", number, step);
-    int e = q ? 1 : LG_ERROR_SYSTEM;
-    lg_run_cell cell;
-    for (int i = 0; e > 0 && (e = lg__store_next(s, q, err)) > 0; i++) {
-        read_cell(q, &cell);
-        cell.index = i;
-        each(context, &cell);
-    }
-    lg__store_close_rows(s, q);
-    return e;
+    return tell_cells(s, q, form, each, context, err);
 }

@@ -45,8 +45,7 @@ enum lg__column_type {
     LG__COLUMN_REAL,  /* double */
     LG__COLUMN_MAYBE, /* double, where NaN is NULL */
     LG__COLUMN_TEXT,  /* const char *, which lives until the next row */
-    LG__COLUMN_CHARS, /* char [size] */
-    LG__COLUMN_TENTHS /* int [10], as text */
+    LG__COLUMN_CHARS  /* char [size] */
 };
 
 struct lg__column {
@@ -72,11 +71,9 @@ struct lg__table {
     const char *end;  /* STRICT, .. and indices */
 };
 
-extern const struct lg__table lg__table_runs;    /* lg_store_run: store_runs.c */
-extern const struct lg__table lg__table_metrics; /* lg_run_step: store_steps.c */
-extern const struct lg__table lg__table_evals;   /* lg_run_cell: store_cells.c */
-extern const struct lg__table lg__table_losses;  /* lg_text_row: store_losses.c */
-extern const struct lg__table lg__table_probes;  /* lg_store_probe: store_probes.c */
+extern const struct lg__table lg__table_runs;         /* lg_store_run: store_runs.c */
+extern const struct lg__table lg__table_metrics;      /* lg_run_step: store_steps.c */
+extern const struct lg__table lg__table_measurements; /* lg_cell: store_cells.c */
 
 /* Its schema, added to b. */
 void lg__table_schema(const struct lg__table *t, lg_buffer *b);

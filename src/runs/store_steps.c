@@ -41,9 +41,7 @@ int lg__store_add_steps(lg_store *s, int64_t number, const lg_run_step *rows, in
 int lg__store_rewind(lg_store *s, int64_t number, int64_t step, int64_t *steps, lg_error *err)
 {
     static const char *const forget[] = {"DELETE FROM metrics WHERE run = ? AND step > ?",
-                                         "DELETE FROM evals WHERE run = ? AND step > ?",
-                                         "DELETE FROM losses WHERE run = ? AND step > ?",
-                                         "DELETE FROM probes WHERE run = ? AND step > ?"};
+                                         "DELETE FROM measurements WHERE run = ? AND step > ?"};
     int e = lg__store_begin(s, err);
     if (e) return e;
     for (size_t i = 0; i < sizeof forget / sizeof *forget && !e; i++)

@@ -10,8 +10,7 @@
 static const char *const type_names[] = {
     [LG__COLUMN_INT] = "INTEGER NOT NULL", [LG__COLUMN_LONG] = "INTEGER NOT NULL",
     [LG__COLUMN_REAL] = "REAL NOT NULL",   [LG__COLUMN_MAYBE] = "REAL",
-    [LG__COLUMN_TEXT] = "TEXT NOT NULL",   [LG__COLUMN_CHARS] = "TEXT NOT NULL",
-    [LG__COLUMN_TENTHS] = "TEXT NOT NULL"};
+    [LG__COLUMN_TEXT] = "TEXT NOT NULL",   [LG__COLUMN_CHARS] = "TEXT NOT NULL"};
 
 void lg__table_schema(const struct lg__table *t, lg_buffer *b)
 {
@@ -29,13 +28,9 @@ void lg__table_schema(const struct lg__table *t, lg_buffer *b)
 
 /* ---- Writing ----------------------------------------------------------------------------------- */
 
-/* A text for the ten numbers has room for their digits. */
-enum { TENTHS = 10 * 12 };
-
 static int bind(lg__rows *q, int i, const struct lg__column *c, const void *row)
 {
     const char *field = (const char *)row + c->offset;
-    char tenths[TENTHS];
     switch (c->type) {
     case LG__COLUMN_INT: return lg__store_bind_int(q, i, *(const int *)field);
     case LG__COLUMN_LONG: return lg__store_bind_int(q, i, *(const int64_t *)field);
@@ -45,12 +40,7 @@ static int bind(lg__rows *q, int i, const struct lg__column *c, const void *row)
         const char *text = *(const char *const *)field;
         return lg__store_bind_text(q, i, text ? text : "");
     }
-    case LG__COLUMN_CHARS: return lg__store_bind_text(q, i, field);
-    default:
-        for (int k = 0, n = 0; k < 10; k++)
-            n += snprintf(tenths + n, sizeof tenths - (size_t)n, "%s%d", k ? " " : "",
-                          ((const int *)field)[k]);
-        return lg__store_bind_text(q, i, tenths);
+    default: return lg__store_bind_text(q, i, field);
     }
 }
 
@@ -109,11 +99,7 @@ int lg__table_read(const struct lg__table *t, lg__rows *q, int first, void *row)
         case LG__COLUMN_REAL:
         case LG__COLUMN_MAYBE: *(double *)field = lg__store_real(q, first); break;
         case LG__COLUMN_TEXT: *(const char **)field = lg__store_text(q, first); break;
-        case LG__COLUMN_CHARS: snprintf(field, c->size, "%s", lg__store_text(q, first)); break;
-        default: {
-            char *at = (char *)(uintptr_t)lg__store_text(q, first);
-            for (int k = 0; k < 10; k++) ((int *)field)[k] = (int)strtol(at, &at, 10);
-        }
+        default: snprintf(field, c->size, "%s", lg__store_text(q, first)); break;
         }
     }
     return first;

@@ -315,18 +315,22 @@ static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
 
 /* ---- For the lab ------------------------------------------------------------------------------ */
 
-int lg__is_text(const lg_task *t) { return t->row->open == open_text; }
+/* What is the task's own, or NULL of another task. */
+static struct texts *text_of(const lg_task *t) { return t->row->open == open_text ? t->own : NULL; }
 
-int lg__config_is_text(const struct lg__config *c)
+static int is_text(const char *name) { return strcmp(lg_task_info_find(name)->name, "text") == 0; }
+
+lg_tokenizer *lg__text_tokenizer(const lg_task *t)
 {
-    return strcmp(lg_task_info_find(c->task)->name, "text") == 0;
+    return text_of(t) ? text_of(t)->tokenizer : NULL;
 }
 
-lg_tokenizer *lg__text_tokenizer(const lg_task *t) { return ((struct texts *)t->own)->tokenizer; }
+const lg_corpus *lg__text_corpus(const lg_task *t)
+{
+    return text_of(t) ? text_of(t)->corpus : NULL;
+}
 
-const lg_corpus *lg__text_corpus(const lg_task *t) { return ((struct texts *)t->own)->corpus; }
-
-const char *lg__text_field(const lg_task *t) { return t->value[FIELD].text; }
+const char *lg__text_field(const lg_task *t) { return text_of(t) ? t->value[FIELD].text : NULL; }
 
 const char *lg__text_note(const lg_task *t)
 {
@@ -336,16 +340,64 @@ const char *lg__text_note(const lg_task *t)
 
 int lg__text_check_training(const lg_task *t, lg_error *err)
 {
-    const struct texts *s = t->own;
+    const struct texts *s = text_of(t);
+    if (!s) return 0;
     if (s->corpus) return check_side(t, s, LG_CORPUS_TRAIN, err);
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "task.text is missing, and nothing says which texts to train on; name files, "
                     "folders or globs");
 }
 
+int lg__text_check_config(const struct lg__config *c, const lg_task *t, lg_error *err)
+{
+    int grows = c->curriculum == LG__CURRICULUM_SPARSITY || c->curriculum == LG__CURRICULUM_BOTH;
+    const struct {
+        const char *key, *why, *remedy;
+        int set;
+    } row[] = {
+        {"train.stop_at", "a text has no exact answers", "set it to 0", c->stop_at > 0},
+        {"train.certify.every", "no finite machine writes a text", "set it to 0", c->certify_every},
+        {"train.sparsity", "a text has no sparsity", "set it to auto", c->sparsity[1]},
+        {"eval.sparsities", "a text has no sparsity", "set it to auto", c->eval_sparsities.count},
+        {"train.curriculum", "a text has no sparsity", "set it to length or none", grows}};
+    for (size_t i = 0; i < sizeof row / sizeof *row && text_of(t); i++)
+        if (row[i].set)
+            return lg__fail_key(err, LG_ERROR_ARGUMENT, row[i].key,
+                                "%s is set, but the task is text, and %s; %s", row[i].key,
+                                row[i].why, row[i].remedy);
+    return 0;
+}
+
+/* Their checksums are. If the texts were not read, so that there is none, their names have to do. */
+int lg__text_same_places(struct lg__config *old, const struct lg__config *c, lg_error *err)
+{
+    static const char *const read[] = {"cache=", "tokenizer=", "text=", NULL};
+    static const char *const unread[] = {"cache=", "checksum=", NULL};
+    if (!is_text(old->task) || !is_text(c->task)) return 0;
+    const char *const *places = read;
+    for (int i = 0; i < c->setting_count; i++)
+        if (strcmp(c->settings[i], "checksum=") == 0) places = unread;
+    for (int i = 0; i < old->setting_count; i++)
+        for (int k = 0; places[k]; k++) {
+            if (strncmp(old->settings[i], places[k], strlen(places[k])) != 0) continue;
+            char *text = strdup(c->settings[i]);
+            if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
+            free(old->settings[i]);
+            old->settings[i] = text;
+        }
+    return 0;
+}
+
+int lg__text_longest(const struct lg__config *c, int shown)
+{
+    return is_text(c->task) ? c->length[1] : shown;
+}
+
 void lg__text_sum(const lg_task *t, char sum[LG__TEXT_SUM])
 {
-    const struct texts *s = t->own;
+    const struct texts *s = text_of(t);
+    sum[0] = 0;
+    if (!s) return;
     unsigned long long own = lg_tokenizer_get_info(s->tokenizer).checksum;
     int n = snprintf(sum, LG__TEXT_SUM, "%016llx", own);
     if (s->corpus)
@@ -356,7 +408,7 @@ void lg__text_sum(const lg_task *t, char sum[LG__TEXT_SUM])
 int lg__text_record(struct lg__config *c, const char *sum, lg_error *err)
 {
     static const char key[] = "checksum=";
-    for (int i = 0; i < c->setting_count; i++) {
+    for (int i = 0; i < c->setting_count && *sum; i++) {
         if (strcmp(c->settings[i], key) != 0) continue;
         char *text = lg__alloc(sizeof key + LG__TEXT_SUM);
         if (!text) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the config");
@@ -403,6 +455,7 @@ static const struct lg__task_row text_row = {
          .unit = "tokens",
          .settings = text_settings},
     .argument = LG__ARGUMENT_MAY,
+    .form = "losses",
     .open = open_text,
     .close = close_text,
     .fetch = fetch_text,

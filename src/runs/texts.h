@@ -4,23 +4,25 @@
 
 #include "runs/config.h"
 
-/* Whether it is that task; the next six take no other. Of a config that is not opened, by its name. */
-int lg__is_text(const lg_task *t);
-int lg__config_is_text(const struct lg__config *c);
+/* Of another task these are NULL. */
 lg_tokenizer *lg__text_tokenizer(const lg_task *t);
-const lg_corpus *lg__text_corpus(const lg_task *t); /* NULL: no texts were named */
+const lg_corpus *lg__text_corpus(const lg_task *t); /* NULL also: no texts were named */
 const char *lg__text_field(const lg_task *t);       /* of JSON lines */
 const char *lg__text_note(const lg_task *t);        /* why their tokens were made again, or NULL */
-/* Whether there is something to train on. */
+/* Whether there is something to train on: of every other task there is. */
 int lg__text_check_training(const lg_task *t, lg_error *err);
-/* The checksums of tokenizer and texts; and into a config that does not say them: a run whose texts are
- * others tomorrow is then refused. */
+/* What a config of the task text cannot ask for; any other may. */
+int lg__text_check_config(const struct lg__config *c, const lg_task *t, lg_error *err);
+/* The checksums of tokenizer and texts ("": of another task); and into a config that does not say them: a run
+ * whose texts are others tomorrow is then refused. */
 enum { LG__TEXT_SUM = 40 };
 void lg__text_sum(const lg_task *t, char sum[LG__TEXT_SUM]);
 int lg__text_record(struct lg__config *c, const char *sum, lg_error *err);
-
-/* Of losses by position: where the bin that begins at `low` ends. */
-int lg__text_bin_end(int low, int length, int context);
+/* Where tokenizer, texts and tokens lie is no part of a run: what `old` says of that becomes what c says. */
+int lg__text_same_places(struct lg__config *old, const struct lg__config *c, lg_error *err);
+/* Tokens of the longest example that a model of this config reads; `shown` is what training has shown. Of
+ * texts the unit of length is the token, and an example has one more, which is only predicted. */
+int lg__text_longest(const struct lg__config *c, int shown);
 
 /* "a,b" as paths, in one block to be freed with free(); NULL: no memory. */
 const char **lg__text_paths(const char *list, int *count);

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/csv.h"
 #include "base/error.h"
+#include "base/stats.h"
 #include "certify/contexts.h"
 #include "study/study.h"
 #include "base/files.h"
@@ -45,17 +47,13 @@ static void put_row(lg_buffer *to, const struct lg__study *s, int run, const jso
 {
     const json_t *fails = json_object_get(c, "counterexample");
     const char *input = json_string_value(json_object_get(fails, "input"));
-    lg__results_put_text(to, s->o->name);
-    lg_buffer_put(to, ",");
-    lg__results_put_text(to, s->runs[run].method);
-    lg_buffer_put(to, ",");
-    lg__results_put_text(to, s->runs[run].train);
-    lg_buffer_print(to, ",%lld,%s,%.0f,%.0f,", (long long)s->runs[run].seed,
-                    is_certified(c) ? "yes" : "no", number(c, "contexts"), number(c, "wrong"));
+    lg__results_put_run(to, s, run);
+    lg_buffer_print(to, ",%s,%.0f,%.0f,", is_certified(c) ? "yes" : "no", number(c, "contexts"),
+                    number(c, "wrong"));
     if (is_certified(c)) lg_buffer_print(to, "%.4f", number(c, "min_margin"));
     lg_buffer_print(to, ",%.0f,%.1f,%d,%d,", number(c, "step"), number(c, "seconds"), tried(c),
                     tried_wrong(c));
-    lg__results_put_text(to, input ? input : "");
+    lg__csv_put(to, input ? input : "");
     lg_buffer_put(to, "\n");
 }
 
@@ -66,7 +64,7 @@ static void put_rows(lg_buffer *to, const struct lg__study *s)
             "tried_wrong,counterexample\n");
     for (int i = 0; i < s->plan.count; i++) {
         const json_t *c = lg__journal_certificate(s, i);
-        if (c && s->runs[i].done) put_row(to, s, i, c);
+        if (c && s->done[i]) put_row(to, s, i, c);
     }
 }
 
@@ -90,15 +88,9 @@ static void add_run(struct variant *v, const json_t *c)
     v->seconds[v->count++] = number(c, "seconds");
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *x, int n)
 {
-    qsort(x, (size_t)n, sizeof *x, by_size);
+    qsort(x, (size_t)n, sizeof *x, lg__by_number);
     return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
@@ -139,7 +131,7 @@ static int put_variants(lg_buffer *to, const struct lg__study *s)
         int first = -1;
         for (int i = 0; i < s->plan.count; i++) {
             const json_t *c = lg__journal_certificate(s, i);
-            if (s->plan.runs[i].group != g || !c || !s->runs[i].done) continue;
+            if (s->plan.runs[i].group != g || !c || !s->done[i]) continue;
             add_run(&v, c);
             if (first < 0) first = i;
         }
@@ -176,8 +168,10 @@ void lg__certificates_count(const struct lg__study *s, lg__where where, int *cer
     *certified = *all = 0;
     for (int i = 0; i < s->plan.count; i++) {
         const json_t *c = lg__journal_certificate(s, i);
-        struct lg__cell cell = {.run = i};
-        if (!c || !s->runs[i].done || !lg__where_fits(s, where, &cell)) continue;
+        lg_cell nowhere = {0}; /* of runs, not of cells */
+        struct lg__joined cell = {
+            .run = i, .j = {.kind = lg_kind_leading(s->plan.variants[0].form), .at = &nowhere}};
+        if (!c || !s->done[i] || !lg__where_fits(s, where, &cell)) continue;
         ++*all;
         *certified += is_certified(c);
     }

@@ -24,7 +24,7 @@ double lg__tau_b(const double *x, const double *y, int n)
 
 struct looking {
     const struct lg__study *s;
-    const struct lg__cell *cells;
+    const struct lg__joined *cells;
     int count;
     lg_buffer *numbers;
     int holds;
@@ -45,9 +45,9 @@ static struct mean mean_of(const struct looking *k, lg__where where)
     for (int i = 0; i < k->count; i++) {
         if (!lg__where_fits(k->s, where, &k->cells[i])) continue;
         m.cells++;
-        m.mean += k->cells[i].median;
-        m.least = fmin(m.least, k->cells[i].least);
-        m.most = fmax(m.most, k->cells[i].most);
+        m.mean += k->cells[i].j.median;
+        m.least = fmin(m.least, k->cells[i].j.min);
+        m.most = fmax(m.most, k->cells[i].j.max);
     }
     if (m.cells) m.mean /= m.cells;
     if (isnan(m.mean)) m.least = m.most = NAN; /* holds nothing */
@@ -101,44 +101,45 @@ static void check_certified(struct looking *k, const struct lg__experiment_check
 /* ---- Monotone ------------------------------------------------------------------------------ */
 
 /* Whether two cells differ in nothing but what the accuracy should fall with. */
-static int same_series(const struct looking *k, const struct lg__cell *a, const struct lg__cell *b,
-                       int by_length)
+static int same_series(const struct looking *k, const struct lg__joined *a,
+                       const struct lg__joined *b, int by_length)
 {
     const struct lg__sweep_item *runs = k->s->plan.runs;
-    return runs[a->run].group == runs[b->run].group && a->mode == b->mode &&
-           a->predicted == b->predicted &&
-           (by_length ? a->sparsity == b->sparsity : a->length == b->length);
+    const lg_cell *p = a->j.at, *q = b->j.at;
+    return runs[a->run].group == runs[b->run].group && a->j.kind == b->j.kind &&
+           p->predicted == q->predicted &&
+           (by_length ? p->sparsity == q->sparsity : p->length == q->length);
 }
 
-static int at(const struct lg__cell *c, int by_length)
+static int at(const struct lg__joined *c, int by_length)
 {
-    return by_length ? c->length : c->sparsity;
+    return by_length ? c->j.at->length : c->j.at->sparsity;
 }
 
 /* Two cells in which the later one is better, beyond both 95% intervals. */
-static int find_rise(const struct lg__cell *const *in, int n, int by_length, int *i, int *j)
+static int find_rise(const struct lg__joined *const *in, int n, int by_length, int *i, int *j)
 {
     for (*i = 0; *i < n; ++*i)
         for (*j = 0; *j < n; ++*j)
-            if (at(in[*i], by_length) < at(in[*j], by_length) && in[*i]->high < in[*j]->low)
+            if (at(in[*i], by_length) < at(in[*j], by_length) && in[*i]->j.high < in[*j]->j.low)
                 return 1;
     return 0;
 }
 
-static void name_series(const struct looking *k, const struct lg__cell *c, int by_length)
+static void name_series(const struct looking *k, const struct lg__joined *c, int by_length)
 {
     const struct lg__sweep_item *run = &k->s->plan.runs[c->run];
     lg_buffer_print(k->numbers, "%s%s", run->variant, *run->variant ? ", " : "");
-    if (by_length && c->sparsity)
-        lg_buffer_print(k->numbers, "sparsity %d, ", c->sparsity);
+    if (by_length && c->j.at->sparsity)
+        lg_buffer_print(k->numbers, "sparsity %d, ", c->j.at->sparsity);
     else if (!by_length)
-        lg_buffer_print(k->numbers, "length %d, ", c->length);
-    lg_buffer_print(k->numbers, "IDs %s: ", c->predicted ? "predicted" : "given");
+        lg_buffer_print(k->numbers, "length %d, ", c->j.at->length);
+    lg_buffer_print(k->numbers, "IDs %s: ", c->j.at->predicted ? "predicted" : "given");
 }
 
 /* The cells in[n] of one series; those at chance are named and left out. */
 static void check_series(struct looking *k, const struct lg__experiment_check *c,
-                         const struct lg__cell **in, int n, double *room)
+                         const struct lg__joined **in, int n, double *room)
 {
     const char *what = c->by_length ? "length" : "sparsity";
     int kept = 0, left = 0, i, j;
@@ -146,13 +147,13 @@ static void check_series(struct looking *k, const struct lg__experiment_check *c
     name_series(k, in[0], c->by_length);
     double *x = room, *y = room + n;
     for (i = 0; i < n; i++) {
-        if (c->has_chance && in[i]->low <= c->chance && c->chance <= in[i]->high) {
+        if (c->has_chance && in[i]->j.low <= c->chance && c->chance <= in[i]->j.high) {
             lg_buffer_print(k->numbers, "%s%d", left++ ? ", " : "at chance ",
                             at(in[i], c->by_length));
             continue;
         }
         x[kept] = at(in[i], c->by_length);
-        y[kept] = in[i]->right / in[i]->samples;
+        y[kept] = in[i]->j.pooled;
         in[kept++] = in[i];
     }
     if (left) lg_buffer_put(k->numbers, "; ");
@@ -166,14 +167,14 @@ static void check_series(struct looking *k, const struct lg__experiment_check *c
     if (!find_rise(in, kept, c->by_length, &i, &j)) return;
     k->holds = 0;
     lg_buffer_print(k->numbers, ", but %s %d has %.3f [%.3f, %.3f] and %d has %.3f [%.3f, %.3f]",
-                    what, at(in[i], c->by_length), y[i], in[i]->low, in[i]->high,
-                    at(in[j], c->by_length), y[j], in[j]->low, in[j]->high);
+                    what, at(in[i], c->by_length), y[i], in[i]->j.low, in[i]->j.high,
+                    at(in[j], c->by_length), y[j], in[j]->j.low, in[j]->j.high);
 }
 
 static int check_monotone(struct looking *k, const struct lg__experiment_check *c, lg_error *err)
 {
     size_t room = (size_t)k->count;
-    const struct lg__cell **in = lg__alloc((room + 1) * sizeof *in);
+    const struct lg__joined **in = lg__alloc((room + 1) * sizeof *in);
     double *numbers = lg__alloc(2 * (room + 1) * sizeof *numbers);
     char *taken = lg__alloc(room + 1);
     k->holds = -1;
@@ -267,10 +268,10 @@ static int one_check(struct looking *k, int index, lg_reproduce_result *r, lg_er
     return e;
 }
 
-int lg__study_check(const struct lg__study *s, const struct lg__cell *cells, int count,
+int lg__study_check(const struct lg__study *s, const struct lg__joins *cells,
                     lg_reproduce_result *r, lg_error *err)
 {
-    struct looking k = {.s = s, .cells = cells, .count = count};
+    struct looking k = {.s = s, .cells = cells->at, .count = cells->count};
     int e = 0;
     for (int i = 0; i < s->x.check_count && !e; i++) e = one_check(&k, i, r, err);
     return e;

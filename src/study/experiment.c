@@ -14,7 +14,7 @@ static int no_memory(lg_error *err)
 
 /* ---- Which cells --------------------------------------------------------------------------- */
 
-static const char *const kept_words[] = {"ids", "sparsity", "length", "position", "mode", NULL};
+static const char *const kept_words[] = {"ids", "sparsity", "length", "position", "kind", NULL};
 
 static const struct lg__yaml *axis_of(const struct lg__sweep_plan *p, const char *key)
 {
@@ -23,18 +23,31 @@ static const struct lg__yaml *axis_of(const struct lg__sweep_plan *p, const char
     return NULL;
 }
 
+static int check_kind(const struct lg__yaml *n, lg_error *err)
+{
+    int e = lg__yaml_is(n, LG__YAML_SCALAR, err);
+    if (e || lg_kind_find(n->text)) return e;
+    lg_buffer b = {0};
+    for (int i = 0; i < lg_kind_count(); i++)
+        lg_buffer_print(&b, "%s%s", i ? ", " : "", lg_kind_at(i)->name);
+    char *all = lg_buffer_take(&b, NULL);
+    e = all ? lg__yaml_fail(n, err, "nothing of the kind \"%.60s\" is measured; take one of %s",
+                            n->text, all)
+            : no_memory(err);
+    free(all);
+    return e;
+}
+
 /* One value of a key of `where`. */
 static int check_value(const struct lg__sweep_plan *p, const char *key, const struct lg__yaml *n,
                        lg_error *err)
 {
     static const char *const ids[] = {"given", "predicted", NULL};
-    static const char *const modes[] = {"generated", "taught", "truncated",
-                                        "sliding",   "excess", NULL};
     const struct lg__yaml *axis = axis_of(p, key);
     int64_t number;
     int word, e;
     if (strcmp(key, "ids") == 0) return lg__yaml_choice(n, ids, &word, err);
-    if (strcmp(key, "mode") == 0) return lg__yaml_choice(n, modes, &word, err);
+    if (strcmp(key, "kind") == 0) return check_kind(n, err);
     if (!axis) return lg__yaml_int(n, 0, 1000000000, &number, err);
     char *text = NULL;
     if ((e = lg__sweep_text(n, &text, err))) return e;
@@ -58,7 +71,7 @@ static int check_name(const struct lg__sweep_plan *p, const struct lg__yaml *n, 
     if (is_word(name) || (axis_of(p, name) && strcmp(name, "seed") != 0)) return 0;
     return lg__yaml_fail(n, err,
                          "\"%.60s\" is neither what vary has, other than the seed, nor ids, "
-                         "sparsity, length, position or mode; take one of these",
+                         "sparsity, length, position or kind; take one of these",
                          name);
 }
 
@@ -348,70 +361,65 @@ int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p
     return e;
 }
 
-/* ---- Losses or answers --------------------------------------------------------------------- */
+/* ---- What the runs have -------------------------------------------------------------------- */
 
-/* One value of `mode`. */
-static int check_mode(const struct lg__yaml *n, int text, lg_error *err)
+/* Whether cells of this form lie at positions of texts, not at lengths of examples. */
+static int has_positions(const char *form) { return lg_kind_leading(form)->unit == LG_UNIT_NATS; }
+
+static int check_form_kind(const struct lg__yaml *n, const char *form, lg_error *err)
 {
-    int answers = strcmp(n->text, "generated") == 0 || strcmp(n->text, "taught") == 0;
-    if (answers != text) return 0;
-    return lg__yaml_fail(n, err, "mode is %s, but the runs have %s; take %s", n->text,
-                         text ? "losses by position" : "answers",
-                         text ? "truncated, sliding or excess" : "generated or taught");
+    if (strcmp(lg_kind_find(n->text)->form, form) == 0) return 0;
+    return lg__yaml_fail(n, err, "kind is %s, but the runs are measured by %s; take %s or the like",
+                         n->text, form, lg_kind_leading(form)->name);
 }
 
-static int check_where_form(lg__where where, int text, lg_error *err)
+static int check_where_form(lg__where where, const char *form, lg_error *err)
 {
     int e = 0;
     for (const struct lg__yaml *n = where ? where->first : NULL; n && !e; n = n->next) {
-        int answers = strcmp(n->key, "ids") == 0 || strcmp(n->key, "sparsity") == 0;
-        if (answers && text)
-            e = lg__yaml_fail(n, err,
-                              "%s is of answers, and runs of the task text have none; take "
-                              "it out",
-                              n->key);
-        else if (strcmp(n->key, "position") == 0 && !text)
-            e = lg__yaml_fail(n, err,
-                              "position is of losses, and the task is not text; take it "
-                              "out");
-        else if (strcmp(n->key, "mode") == 0 && n->kind == LG__YAML_SCALAR)
-            e = check_mode(n, text, err);
-        else if (strcmp(n->key, "mode") == 0)
+        int of_answers = strcmp(n->key, "ids") == 0 || strcmp(n->key, "sparsity") == 0;
+        int of_positions = strcmp(n->key, "position") == 0;
+        if (has_positions(form) ? of_answers : of_positions)
+            e = lg__yaml_fail(n, err, "the runs are measured by %s, which have no %s; take it out",
+                              form, n->key);
+        else if (strcmp(n->key, "kind") == 0 && n->kind == LG__YAML_SCALAR)
+            e = check_form_kind(n, form, err);
+        else if (strcmp(n->key, "kind") == 0)
             for (const struct lg__yaml *v = n->first; v && !e; v = v->next)
-                e = check_mode(v, text, err);
+                e = check_form_kind(v, form, err);
     }
     return e;
 }
 
-int lg__experiment_check_form(const struct lg__experiment *x, int text, lg_error *err)
+int lg__experiment_check_form(const struct lg__experiment *x, const char *form, lg_error *err)
 {
-    int e = 0;
+    int e = 0, positions = has_positions(form);
     for (int i = 0; i < x->figure_count && !e; i++) {
         const struct lg__experiment_figure *f = &x->figures[i];
-        e = check_where_form(f->where, text, err);
-        if (!e && f->map && text)
+        e = check_where_form(f->where, form, err);
+        if (!e && f->map && positions)
             e = lg__fail(err, LG_ERROR_ARGUMENT,
-                         "the figure %s is a map of answers, and the runs are of texts; draw lines",
-                         f->file);
-        if (!e && f->at_x && (f->x == LG__X_POSITION) != text)
-            e = lg__yaml_fail(f->at_x, err, "x is %s, but the runs have %s; take %s", f->at_x->text,
-                              text ? "losses by position" : "answers",
-                              text ? "position" : "length, tokens or sparsity");
+                         "the figure %s is a map of answers, and the runs have %s; draw lines",
+                         f->file, form);
+        if (!e && f->at_x && (f->x == LG__X_POSITION) != positions)
+            e = lg__yaml_fail(f->at_x, err, "x is %s, but the runs are measured by %s; take %s",
+                              f->at_x->text, form,
+                              positions ? "position" : "length, tokens or sparsity");
     }
     for (int i = 0; i < x->check_count && !e; i++) {
         const struct lg__experiment_check *c = &x->checks[i];
-        e = check_where_form(c->cells, text, err);
-        if (!e) e = check_where_form(c->other, text, err);
-        if (!e && !text && fabs(c->by) > 1)
+        e = check_where_form(c->cells, form, err);
+        if (!e) e = check_where_form(c->other, form, err);
+        if (!e && !positions && fabs(c->by) > 1)
             e = lg__yaml_fail(c->at, err, "%g is no share of answers; take a number from -1 to 1",
                               c->by);
         if (!e && c->has_chance && !(c->chance >= 0 && c->chance <= 1))
             e = lg__yaml_fail(
                 c->at, err, "chance is %g; it must be a share of answers, from 0 to 1", c->chance);
-        if (!e && text && c->kind == LG__CHECK_MONOTONE)
+        if (!e && positions && c->kind == LG__CHECK_MONOTONE)
             e = lg__yaml_fail(c->at, err,
-                              "monotone is of answers, and runs of the task text have losses; take "
-                              "less or most");
+                              "monotone is of answers, and the runs have %s; take less or most",
+                              form);
     }
     return e;
 }

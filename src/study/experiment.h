@@ -4,9 +4,9 @@
 
 #include "study/sweep.h"
 
-/* Which cells are meant: a map whose keys are axes, ids, sparsity, length, position and mode, and whose
- * values are one or a list of them. NULL: all that are generated; of texts, the truncated losses of the
- * greatest length. */
+/* Which cells are meant: a map whose keys are axes, ids, sparsity, length, position and kind, and whose
+ * values are one or a list of them. Without a kind the leading one; of positions without a length, those of the
+ * greatest. */
 typedef const struct lg__yaml *lg__where;
 
 enum lg__figure_x { LG__X_LENGTH, LG__X_TOKENS, LG__X_POSITION, LG__X_SPARSITY, LG__X_AXIS };
@@ -55,8 +55,8 @@ struct lg__experiment {
 /* Of a plan whose axes are read. A file without the key is refused. */
 int lg__experiment_read(struct lg__experiment *x, const struct lg__sweep_plan *p, lg_error *err);
 void lg__experiment_clear(struct lg__experiment *x);
-/* Whether it asks for nothing but what losses by position have (text 1), or answers. */
-int lg__experiment_check_form(const struct lg__experiment *x, int text, lg_error *err);
+/* Whether it asks for nothing but what runs of this form have. */
+int lg__experiment_check_form(const struct lg__experiment *x, const char *form, lg_error *err);
 /* Reads it where it is there, to refuse what is wrong. */
 int lg__experiment_check(const struct lg__sweep_plan *p, lg_error *err);
 

@@ -58,7 +58,7 @@ int lg__journal_read(struct lg__study *s, lg_error *err)
     s->journal = json_load_file(s->journal_file, JSON_REJECT_DUPLICATES, &j);
     if (!s->journal) {
         lg__fail(err, LG_ERROR_ARGUMENT, "%s; put it right, or move it away together with %s",
-                 j.text, s->evals);
+                 j.text, s->results);
         lg__error_place(err, s->journal_file, j.line);
         return LG_ERROR_ARGUMENT;
     }
@@ -66,7 +66,7 @@ int lg__journal_read(struct lg__study *s, lg_error *err)
     if (!wrong) return 0;
     lg__journal_free(s);
     return lg__fail(err, LG_ERROR_ARGUMENT, "%s %s; put it right, or move it away together with %s",
-                    s->journal_file, wrong, s->evals);
+                    s->journal_file, wrong, s->results);
 }
 
 void lg__journal_free(struct lg__study *s)
@@ -100,7 +100,7 @@ int lg__journal_same(const struct lg__study *s, int run)
     const char *data = entry ? text_of(entry, "data") : "";
     digits_of(s->runs[run].settings, digits);
     return (!*settings || strcmp(settings, digits) == 0) &&
-           (!*data || strcmp(data, lg__study_variant_of(s, run)->data) == 0);
+           (!*data || strcmp(data, lg__variant_of(&s->plan, run)->data) == 0);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static char *command_of(const struct lg__study *s, int run)
     return lg_buffer_take(&b, NULL);
 }
 
-/* The checksums of tokenizer and texts, as the run's config has them. */
+/* The checksums of tokenizer and texts, where the run's config has them. */
 static int put_texts(json_t *entry, const char *config, lg_error *err)
 {
     lg_config_values v = {0};
@@ -182,9 +182,9 @@ static json_t *make_entry(const struct lg__study *s, int run, const lg_store_run
                   (json_int_t)r->parameters, "id", r->id, "settings", settings);
     free(command);
     if (!entry) no_memory(err);
-    const char *data = lg__study_variant_of(s, run)->data;
+    const char *data = lg__variant_of(&s->plan, run)->data;
     if (*data) json_object_set_new(entry, "data", json_string(data));
-    if (entry && lg__study_is_text(s) && put_texts(entry, r->config, err)) {
+    if (entry && put_texts(entry, r->config, err)) {
         json_decref(entry);
         return NULL;
     }

@@ -17,7 +17,6 @@
 #include "runs/store.h"
 #include "study/study.h"
 #include "base/files.h"
-#include "base/stats.h"
 
 static int no_memory(lg_error *err)
 {
@@ -47,106 +46,27 @@ static void take_run(void *context, const lg_store_run *r)
     t->s->o->note(t->s->o->context, note);
 }
 
-static struct lg__row make_row(const lg_run_cell *c, int run, int cell, int mode)
-{
-    const lg_score *score = mode == LG__MODE_TAUGHT ? &c->taught : &c->score;
-    struct lg__row row = {.run = run, .cell = cell, .mode = mode, .tokens = c->tokens};
-    row.samples = score->samples;
-    row.value = score->samples ? (double)score->exact / score->samples : 0;
-    row.token_accuracy = score->tokens ? (double)score->right / (double)score->tokens : 0;
-    if (score->samples) lg__wilson(score->exact, score->samples, &row.low, &row.high);
-    return row;
-}
-
-static int take_cells(struct taking *t, lg_store *store, struct lg__row *rows)
-{
-    const struct lg__study_variant *v = lg__study_variant_of(t->s, t->run);
-    int e = 0, found = 1;
-    for (int i = 0; i < v->count && !e; i++) {
-        const struct lg__study_cell *c = &v->cells[i];
-        lg_run_cell cell = {.step = t->step,
-                            .length = c->length,
-                            .sparsity = c->sparsity,
-                            .predicted = c->predicted};
-        snprintf(cell.data, sizeof cell.data, "%s", v->data);
-        e = lg__store_get_cell(store, t->number, &cell, c->samples, 1, &found, t->err);
-        if (!e && !found)
-            e = lg__fail(t->err, LG_ERROR_SYSTEM,
-                         "the store %s lacks length %d, sparsity %d of the run %.100s; reproduce "
-                         "once more",
-                         t->s->o->store, c->length, c->sparsity, t->s->plan.runs[t->run].name);
-        rows[2 * i] = make_row(&cell, t->run, i, LG__MODE_GENERATED);
-        rows[2 * i + 1] = make_row(&cell, t->run, i, LG__MODE_TAUGHT);
-    }
-    return e;
-}
-
-struct taking_losses {
-    const struct taking *t;
-    struct lg__row *rows;
-    int found; /* cells */
-};
-
-static void take_loss(void *context, const lg_text_row *r)
-{
-    struct taking_losses *l = context;
-    const struct lg__study_variant *v = lg__study_variant_of(l->t->s, l->t->run);
-    const lg_text_mean *const losses[] = {&r->truncated, &r->sliding, &r->excess};
-    int cell = 0;
-    while (cell < v->count && (v->cells[cell].length != r->length || v->cells[cell].low != r->low))
-        cell++;
-    if (cell == v->count || v->cells[cell].high != r->high) return;
-    l->found++;
-    for (int i = 0; i < LG__MODES_TEXTS; i++)
-        l->rows[LG__MODES_TEXTS * cell + i] = (struct lg__row){.run = l->t->run,
-                                                               .cell = cell,
-                                                               .mode = i,
-                                                               .samples = r->documents,
-                                                               .there = r->there,
-                                                               .value = losses[i]->value,
-                                                               .low = losses[i]->low,
-                                                               .high = losses[i]->high};
-}
-
-/* The same of a run of texts: length by length. */
-static int take_losses(struct taking *t, lg_store *store, struct lg__row *rows)
-{
-    const struct lg__study_variant *v = lg__study_variant_of(t->s, t->run);
-    struct taking_losses l = {.t = t, .rows = rows};
-    int e = 0;
-    for (int i = 0; i < v->count && !e; i++) {
-        lg_text_row like = {.step = t->step, .context = v->length, .length = v->cells[i].length};
-        if (i && v->cells[i - 1].length == like.length) continue;
-        e = lg__store_get_losses(store, t->number, &like, v->cells[i].samples, take_loss, &l,
-                                 t->err);
-    }
-    if (e || l.found == v->count) return e;
-    return lg__fail(t->err, LG_ERROR_SYSTEM,
-                    "the store %s has %d of %d losses by position of the run %.100s; reproduce "
-                    "once more",
-                    t->s->o->store, l.found, v->count, t->s->plan.runs[t->run].name);
-}
-
 /* From the store into run.json, then into the file of the rows: a run whose rows are there is never
  * looked at again. */
 static int take(struct lg__study *s, int run, lg_error *err)
 {
     struct taking t = {.s = s, .run = run, .err = err};
     char id[LG__RUN_ID];
-    int count = s->modes * lg__study_variant_of(s, run)->count;
-    struct lg__row *rows = lg__alloc((size_t)count * sizeof *rows);
-    if (!rows) return no_memory(err);
     lg_store *store = lg_store_open(s->o->store, 0, err);
     int e = store ? 0 : err->code;
     lg__run_id(s->plan.runs[run].folder, id);
     if (!e) e = lg_store_find(store, id, take_run, &t, err);
     if (!e) e = t.e;
-    if (!e) e = (lg__study_is_text(s) ? take_losses : take_cells)(&t, store, rows);
+    lg__rows_drop(&s->rows, run);
+    if (!e) e = lg__rows_read(&s->rows, &s->plan, run, store, t.number, t.step, err);
     lg_store_close(store);
-    if (!e) e = lg__results_put(s, run, rows, count, err);
+    lg__rows_sort(&s->rows);
+    if (!e && !lg__rows_whole(&s->rows, &s->plan, run))
+        e = lg__fail(err, LG_ERROR_SYSTEM,
+                     "the store %s lacks some cells of the run %.100s; reproduce once more",
+                     s->o->store, s->plan.runs[run].name);
     if (!e) e = lg__journal_write(s, err);
     if (!e) e = lg__results_write(s, err);
-    free(rows);
     if (!e) lg__study_count(s);
     return e;
 }
@@ -170,7 +90,7 @@ static int is_wanted(void *context, const char *name)
 {
     const struct lg__study *s = context;
     int i = find_run(s, name);
-    return i < s->plan.count && !s->runs[i].done && (!s->o->only || strcmp(s->o->only, name) == 0);
+    return i < s->plan.count && !s->done[i] && (!s->o->only || strcmp(s->o->only, name) == 0);
 }
 
 static int watch(void *context, const lg_sweep_run *r)
@@ -178,10 +98,9 @@ static int watch(void *context, const lg_sweep_run *r)
     struct making *m = context;
     const lg_reproduce_options *o = m->s->o;
     int run = find_run(m->s, r->name);
-    if (!m->e && !m->s->runs[run].done && *r->texts)
+    if (!m->e && !m->s->done[run] && *r->texts)
         m->e = lg__journal_check_texts(m->s, run, r->texts, m->err);
-    if (strcmp(r->state, "done") == 0 && !m->e && !m->s->runs[run].done)
-        m->e = take(m->s, run, m->err);
+    if (strcmp(r->state, "done") == 0 && !m->e && !m->s->done[run]) m->e = take(m->s, run, m->err);
     int more = o->watch ? o->watch(o->context, r) : 1;
     return more && !m->e;
 }
@@ -232,7 +151,7 @@ static void tell_others(const struct lg__study *s)
     int n = 0, first = 0;
     char note[500];
     for (int i = s->plan.count - 1; i >= 0; i--)
-        if (s->runs[i].done && !lg__journal_same(s, i)) {
+        if (s->done[i] && !lg__journal_same(s, i)) {
             n++;
             first = i;
         }
@@ -242,25 +161,25 @@ static void tell_others(const struct lg__study *s)
         "the rows of %d of %d runs were made with other settings, or another table, than %.100s "
         "has now (%.100s is one); take them out of %.100s, and the runs' folders away, to make "
         "them anew",
-        n, s->plan.count, s->file, s->plan.runs[first].name, s->evals);
+        n, s->plan.count, s->file, s->plan.runs[first].name, s->results);
     s->o->note(s->o->context, note);
 }
 
 static int finish(const struct lg__study *s, lg_reproduce_result *r, lg_error *err)
 {
-    struct lg__cell *cells = NULL;
-    int count, e = lg__study_cells(s, &cells, &count, err);
-    if (!e) e = lg__study_draw(s, cells, count, err);
+    struct lg__joins cells;
+    int e = lg__rows_join(&s->rows, &s->plan, s->done, &cells, err);
+    if (!e) e = lg__study_draw(s, &cells, err);
     if (!e && s->x.certify) e = lg__certificates_write(s, err);
-    if (!e) e = lg__study_check(s, cells, count, r, err);
-    free(cells);
+    if (!e) e = lg__study_check(s, &cells, r, err);
+    lg__joins_clear(&cells);
     return e;
 }
 
 static int count_done(const struct lg__study *s)
 {
     int n = 0;
-    for (int i = 0; i < s->plan.count; i++) n += s->runs[i].done;
+    for (int i = 0; i < s->plan.count; i++) n += s->done[i];
     return n;
 }
 
@@ -308,7 +227,7 @@ static int tell_state(const lg_reproduce_options *o, lg_experiment_callback *eac
                            .runs = s.plan.count,
                            .done = count_done(&s)};
         for (int i = 0; i < s.plan.count; i++)
-            if (s.runs[i].done) x.hours += fmax(0, lg__journal_hours(&s, i));
+            if (s.done[i]) x.hours += fmax(0, lg__journal_hours(&s, i));
         x.minutes_left = x.done == x.runs            ? 0
                          : x.done > 0 && x.hours > 0 ? 60 * x.hours / x.done * (x.runs - x.done)
                                                      : x.budget;

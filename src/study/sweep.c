@@ -50,18 +50,12 @@ struct job {
     int pipe, run;
 };
 
-struct variant {
-    int opened, predicts;
-    int *samples;             /* of each cell of its grid: sparsity by sparsity, the lengths */
-    char texts[LG__TEXT_SUM]; /* checksums of a run of texts, else "" */
-};
-
 struct sweep {
     const lg_sweep_options *o;
     struct lg__sweep_plan plan;
     const char **sets; /* room for those of one run */
     struct state *states;
-    struct variant *variants;
+    char (*texts)[LG__TEXT_SUM]; /* of each variant: checksums of its texts, else "" */
     struct job *jobs;
     struct pollfd *polls;
     int most, running, threads; /* jobs at once, now; threads of each */
@@ -77,108 +71,43 @@ static int no_memory(lg_error *err)
 
 /* ---- Before any work --------------------------------------------------------------------- */
 
-/* Whether the store has every cell of the run's grid. */
-static int has_cells(const struct lg__run *r, const struct variant *v, lg_store *store,
-                     const struct lg__sweep_found *f, int *all, lg_error *err)
-{
-    const struct lg__config *c = &r->config;
-    int ns = c->eval_sparsities.count, e = 0;
-    char data[20];
-    lg__run_sum_data(c, NULL, NULL, data);
-    *all = 1;
-    for (int p = 0; p <= r->predicts; p++)
-        for (int s = 0; s < (ns ? ns : 1); s++)
-            for (int l = 0; l < c->eval_lengths.count && *all && !e; l++) {
-                lg_run_cell cell = {.step = f->step, .length = c->eval_lengths.at[l]};
-                cell.sparsity = ns ? c->eval_sparsities.at[s] : 0;
-                cell.predicted = p;
-                snprintf(cell.data, sizeof cell.data, "%s", data);
-                if (lg__task_has_cell(c->task, cell.length,
-                                      cell.sparsity)) /* else it is left out */
-                    e = lg__store_get_cell(store, f->number, &cell,
-                                           v->samples[s * c->eval_lengths.count + l], 1, all, err);
-            }
-    return e;
-}
-
-static void count_loss(void *context, const lg_text_row *r)
-{
-    (void)r;
-    ++*(int *)context;
-}
-
-/* The same of a run of texts: the losses of every length. */
-static int has_losses(const struct lg__run *r, lg_store *store, const struct lg__sweep_found *f,
-                      int *all, lg_error *err)
-{
-    const struct lg__config *c = &r->config;
-    int e = 0;
-    *all = 1;
-    for (int l = 0; l < c->eval_lengths.count && *all && !e; l++) {
-        lg_text_row like = {.step = f->step, .context = c->length[1]};
-        like.length = c->eval_lengths.at[l];
-        *all = 0;
-        e = lg__store_get_losses(store, f->number, &like, c->eval_samples, count_loss, all, err);
-    }
-    return e;
-}
-
 /* What the store knows of a run. */
-static int look_up(struct sweep *s, int i, const struct lg__run *r, lg_store *store, lg_error *err)
+static int look_up(struct sweep *s, int i, lg_store *store, lg_error *err)
 {
     struct state *t = &s->states[i];
     struct lg__sweep_found f;
-    int all = 0, e = lg__sweep_find(store, s->plan.runs[i].folder, &f, err);
+    struct lg__rows rows = {0};
+    int e = lg__sweep_find(store, s->plan.runs[i].folder, &f, err);
     if (!e && f.number) t->step = f.step;
-    if (!e && f.done)
-        e = lg__config_is_text(&r->config)
-                ? has_losses(r, store, &f, &all, err)
-                : has_cells(r, &s->variants[s->plan.runs[i].group], store, &f, &all, err);
+    if (!e && f.done) e = lg__rows_read(&rows, &s->plan, i, store, f.number, f.step, err);
+    lg__rows_sort(&rows);
+    int all = !e && f.done && lg__rows_whole(&rows, &s->plan, i);
     if (all && s->o->certify)
         all = lg__certificate_is_there(s->plan.runs[i].folder, f.step, s->o->certify);
-    if (!e && all) t->state = DONE;
+    if (all) t->state = DONE;
+    lg__block_free(&rows.block);
     return e;
-}
-
-static int count_samples(const struct lg__run *r, struct variant *v, lg_error *err)
-{
-    const struct lg__config *c = &r->config;
-    int nl = c->eval_lengths.count, ns = c->eval_sparsities.count;
-    v->samples = lg__alloc((size_t)(nl * (ns ? ns : 1)) * sizeof *v->samples);
-    if (!v->samples) return no_memory(err);
-    for (int s = 0; s < (ns ? ns : 1); s++)
-        for (int l = 0; l < nl; l++)
-            v->samples[s * nl + l] = lg__run_samples(c, r->task, c->eval_lengths.at[l],
-                                                     ns ? c->eval_sparsities.at[s] : 0);
-    return 0;
 }
 
 /* Opens a run as its training will. Of a variant, one is enough: a seed decides nothing there, and
  * the config is read for each. */
 static int open_run(struct sweep *s, int i, struct lg__run *r, lg_error *err)
 {
-    struct variant *v = &s->variants[s->plan.runs[i].group];
-    lg_eval_options grid = {.folder = s->plan.runs[i].folder, .predicted = -1};
+    char *texts = s->texts[s->plan.runs[i].group];
+    lg_eval_options eval = {.folder = s->plan.runs[i].folder, .predicted = -1};
     int n = lg__sweep_sets(&s->plan, i, s->sets), e;
-    if (v->opened) {
+    if (lg__variant_of(&s->plan, i)->form) {
         e = lg__config_read(&r->config, NULL, s->sets, n, err);
-        if (!e && *v->texts) e = lg__text_record(&r->config, v->texts, err);
-        r->predicts = v->predicts;
-        return e;
+        return e ? e : lg__text_record(&r->config, texts, err);
     }
     e = lg__run_open(r, NULL, s->sets, n, err);
     if (e) return e;
-    *v = (struct variant){.opened = 1, .predicts = r->predicts};
-    if (lg__is_text(r->task)) {
-        const char *note = lg__text_note(r->task);
-        if (note && s->o->note) s->o->note(s->o->note_context, note);
-        lg__text_sum(r->task, v->texts);
-        e = lg__text_check_training(r->task, err);
-        if (!e) e = lg__run_check_losses(r, err);
-    } else {
-        e = lg__run_check_grid(r, &grid, err);
-        if (!e) e = count_samples(r, v, err);
-    }
+    const char *note = lg__text_note(r->task);
+    if (note && s->o->note) s->o->note(s->o->note_context, note);
+    lg__text_sum(r->task, texts);
+    e = lg__text_check_training(r->task, err);
+    if (!e) e = lg__run_check_eval(r, &eval, err);
+    if (!e) e = lg__variant_fill(&s->plan, i, &r->config, r->task, r->predicts, err);
     return !e && s->o->certify ? lg__certificate_possible(r, err) : e;
 }
 
@@ -195,7 +124,7 @@ static int check_run(struct sweep *s, int i, lg_store *store, uint64_t *sum, lg_
         *sum = lg__fnv(LG__FNV_START, text, strlen(text));
         s->states[i].seed = r.config.seed;
         s->states[i].steps = r.config.train.steps;
-        if (store) e = look_up(s, i, &r, store, err);
+        if (store) e = look_up(s, i, store, err);
     }
     free(text);
     lg__run_close(&r);
@@ -243,8 +172,8 @@ static int prepare(struct sweep *s, lg_error *err)
     if (e) return e;
     s->sets = lg__alloc((size_t)lg__sweep_sets(&s->plan, 0, NULL) * sizeof *s->sets);
     s->states = lg__alloc((size_t)s->plan.count * sizeof *s->states);
-    s->variants = lg__alloc((size_t)s->plan.groups * sizeof *s->variants);
-    if (!s->sets || !s->states || !s->variants) return no_memory(err);
+    s->texts = lg__alloc((size_t)s->plan.groups * sizeof *s->texts);
+    if (!s->sets || !s->states || !s->texts) return no_memory(err);
     if (access(s->o->store, F_OK) == 0 && !(store = lg_store_open(s->o->store, 0, err)))
         return err->code;
     e = check_runs(s, store, err);
@@ -301,14 +230,12 @@ static void wait_for_lock(const char *folder)
 
 static int evaluate(const lg_run_options *o, lg_error *err)
 {
-    lg_eval_options grid = {.folder = o->folder,
+    lg_eval_options eval = {.folder = o->folder,
                             .access = o->access,
                             .store = o->store,
                             .predicted = -1,
                             .threads = o->threads};
-    lg_text_eval_options text = {.folder = o->folder, .store = o->store, .threads = o->threads};
-    return lg_run_is_text(o->folder) ? lg_run_eval_text(&text, NULL, err)
-                                     : lg_run_eval(&grid, NULL, err);
+    return lg_run_eval(&eval, NULL, err);
 }
 
 /* Trains and evaluates; the state in which that leaves the run. What is done already takes no time:
@@ -369,7 +296,7 @@ static void tell(struct sweep *s, int run)
                       .step = t->step,
                       .steps = t->steps,
                       .state = state_names[t->state],
-                      .texts = s->variants[item->group].texts,
+                      .texts = s->texts[item->group],
                       .error = t->error ? t->error : ""};
     if (!s->watch || s->watch(s->context, &r) || s->stopping) return;
     s->stopping = 1;
@@ -499,8 +426,7 @@ int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, in
     }
     free(s.sets);
     free(s.states);
-    for (int i = 0; i < s.plan.groups && s.variants; i++) free(s.variants[i].samples);
-    free(s.variants);
+    free(s.texts);
     free(s.jobs);
     free(s.polls);
     lg__sweep_clear(&s.plan);

@@ -478,7 +478,8 @@ static int make_runs(struct lg__sweep_plan *p, lg_error *err)
     for (int i = 0; i < p->count && !e; i++) e = name_run(p, i, err);
     if (!e) e = check_folders(p, err);
     if (!e && p->o->wanted) leave_out(p);
-    return e;
+    p->variants = e ? NULL : lg__alloc((size_t)p->groups * sizeof *p->variants);
+    return e || p->variants ? e : no_memory(err);
 }
 
 int lg__sweep_read(struct lg__sweep_plan *p, const lg_sweep_options *o, lg_error *err)
@@ -513,6 +514,8 @@ void lg__sweep_clear(struct lg__sweep_plan *p)
         free(p->axes[a].values);
     }
     for (int i = 0; i < p->count; i++) clear_item(&p->runs[i]);
+    for (int i = 0; i < p->groups && p->variants; i++) free(p->variants[i].cells);
+    free(p->variants);
     free(p->axes);
     free(p->runs);
     lg__block_free(&p->sets);

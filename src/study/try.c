@@ -181,12 +181,13 @@ static int train(struct lg__try *t, int i, double until, int enough, lg_error *e
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void pool(void *context, const lg_run_cell *cell)
+static void pool(void *context, const lg_cell *cell)
 {
     lg_try_cell *c = context;
-    c->tokens += cell->tokens * cell->score.samples;
-    c->samples += cell->score.samples;
-    c->exact += cell->score.exact;
+    const lg_value *exact = lg_cell_get(cell, "exact");
+    c->tokens += cell->tokens * exact->samples;
+    c->samples += exact->samples;
+    c->exact += (int)lround(exact->value * exact->samples);
     c->seconds += cell->seconds;
     c->step = cell->step;
 }
@@ -216,7 +217,7 @@ static int test_column(const struct lg__try *t, int scheme, int column, double u
                          .task = t->test,
                          .predicted = is_predicted(s),
                          .generated_only = 1,
-                         .table = pool,
+                         .each = pool,
                          .context = cell,
                          .stop = t->o->stop};
     for (int i = 0; i < c->count; i++) {
@@ -419,7 +420,7 @@ static int open_folder(struct lg__try *t, lg_error *err)
     else
         snprintf(r->store, sizeof r->store, "%.*s/lengthen.db", LG_TRY_PATH - 16, r->folder);
     if (!r->own) return lg__try_write(t, err);
-    if (strlen(r->folder) + sizeof "jsonl:/test.jsonl" > sizeof((lg_run_cell *)0)->setting)
+    if (strlen(r->folder) + sizeof "jsonl:/test.jsonl" > sizeof((lg_cell *)0)->setting)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the folder's name %s is too long; set --out (or TMPDIR) to a shorter one",
                         r->folder);

@@ -248,6 +248,13 @@ int lg__task_has_cell(const char *name, int length, int sparsity)
     return !sparsity || sparsity <= length || !row || !row->allow;
 }
 
+const char *lg__task_form(const char *name)
+{
+    const char *argument;
+    const struct lg__task_row *row = find(name, &argument);
+    return row && row->form ? row->form : "answers";
+}
+
 int lg__task_executes(const char *name)
 {
     const char *argument;

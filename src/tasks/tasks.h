@@ -29,6 +29,8 @@ struct lg__task_row {
     /* Whether the name goes on, as in jsonl:FILE; the rest is t->argument. */
     enum { LG__ARGUMENT_NONE, LG__ARGUMENT_MUST, LG__ARGUMENT_MAY } argument;
     int executes; /* 1: opening it runs a command that its name has */
+    /* How runs of it are measured: "losses"; NULL: "answers". */
+    const char *form;
     /* Reads t->value, fills t->shape and, if it needs more, t->own. What it allocates it frees in
      * close, which is called after a failed open too. */
     int (*open)(struct lg_task *t, lg_error *err);
@@ -84,6 +86,8 @@ int lg__task_has_lines(const lg_task *t);
 /* How many lines of a task are among those of another one that are in this draw; 0 of tasks without lines. */
 int lg__task_overlap(const lg_task *t, const lg_task *trained, const lg_draw *d);
 
+/* How runs of the task of this name are measured: "answers", "losses". */
+const char *lg__task_form(const char *name);
 /* Whether opening the task of this name executes a command. */
 int lg__task_executes(const char *name);
 /* Refuses a name whose task, whatever its settings, has no columns; nothing is opened. */

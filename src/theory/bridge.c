@@ -1,11 +1,11 @@
 /* bridge.c: the errors of a transformer, from an experiment's rows, beside those of the idealised class on
  * the same ensembles. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/stats.h"
 #include "lengthen_theory.h"
@@ -24,60 +24,33 @@ static int no_memory(lg_error *err)
 
 /* ---- Files of rows -------------------------------------------------------------------------- */
 
-/* A line of CSV in place: fields, quotes taken off; how many. */
-static int split_line(char *line, char *field[MOST_FIELDS])
-{
-    int n = 0;
-    for (char *at = line; n < MOST_FIELDS;) {
-        char *to = at;
-        field[n++] = at;
-        if (*at == '"') {
-            for (at++; *at && (*at != '"' || at[1] == '"'); at++) {
-                if (*at == '"') at++;
-                *to++ = *at;
-            }
-            at += *at == '"';
-        } else {
-            while (*at && *at != ',' && *at != '\n') *to++ = *at++;
-        }
-        char end = *at;
-        *to = 0;
-        if (end != ',') return n;
-        at++;
-    }
-    return n;
-}
-
 /* Calls take for each row with the fields of the columns that are asked for. */
 static int read_rows(const char *file, const char *const *wanted, int count,
                      int (*take)(void *context, char *const *field, lg_error *err), void *context,
                      lg_error *err)
 {
-    errno = 0;
-    FILE *f = fopen(file, "r");
-    char *line = NULL, *field[MOST_FIELDS], *of[MOST_FIELDS];
-    size_t room = 0;
-    int place[MOST_FIELDS], e = 0, n;
-    if (!f || getline(&line, &room, f) < 0)
-        e = lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: %s; check the name", file,
-                     errno ? strerror(errno) : "it is empty");
-    n = e ? 0 : split_line(line, field);
-    for (int i = 0; i < count && !e; i++) {
-        for (place[i] = 0; place[i] < n && strcmp(field[place[i]], wanted[i]) != 0;) place[i]++;
-        if (place[i] == n)
+    struct lg__csv csv;
+    char *of[MOST_FIELDS];
+    int place[MOST_FIELDS], n = 0, e = lg__csv_open(&csv, file, 0, err);
+    if (!e && (e = lg__csv_next(&csv, err)) == 0)
+        e = lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: it is empty; check the name", file);
+    if (e > 0) n = csv.count;
+    for (int i = 0; i < count && e > 0; i++)
+        if ((place[i] = lg__csv_column(&csv, wanted[i])) < 0)
             e = lg__fail(err, LG_ERROR_ARGUMENT,
                          "%s:1: there is no column \"%s\"; is it the right file?", file, wanted[i]);
-    }
-    for (int number = 2; !e && getline(&line, &room, f) > 0; number++) {
-        if (split_line(line, field) != n)
+    while (e > 0 && (e = lg__csv_next(&csv, err)) > 0) {
+        if (csv.count != n) {
             e = lg__fail(err, LG_ERROR_ARGUMENT,
-                         "%s:%d: the heading has %d columns, this line other ones", file, number,
+                         "%s:%d: the heading has %d columns, this line other ones", file, csv.line,
                          n);
-        for (int i = 0; i < count && !e; i++) of[i] = field[place[i]];
-        if (!e) e = take(context, of, err);
+            break;
+        }
+        for (int i = 0; i < count; i++) of[i] = csv.field[place[i]];
+        int bad = take(context, of, err);
+        if (bad) e = bad;
     }
-    free(line);
-    if (f) fclose(f);
+    lg__csv_close(&csv);
     return e;
 }
 
@@ -96,15 +69,15 @@ static lg_theory_point *point_of(struct reading *b, const char *name, int k)
 
 /* ---- The transformer ------------------------------------------------------------------------ */
 
-/* Columns of evals.csv. */
-enum { METHOD, TRAIN, LENGTH, SAMPLES, EXACT, MODE, SEED, TRAINED, EVAL_COLUMNS };
+/* Columns of an experiment's measurements.csv. */
+enum { METHOD, TRAIN, LENGTH, SAMPLES, VALUE, KIND, SEED, TRAINED, COLUMNS };
 
-/* The k and the name of a row of generated answers; 0: it is none, or not wanted. The name has
+/* The k and the name of a row of exact answers; 0: it is none, or not wanted. The name has
  * whatever else varies, "a=1;b=2" in the file, but what is asked for: other runs are other points. */
 static int name_eval(const struct reading *b, char *const *field, char name[LG_THEORY_NAME])
 {
     int k = 0, wanted = !b->o->where;
-    if (strcmp(field[MODE], "generated") != 0) return 0;
+    if (strcmp(field[KIND], "exact") != 0) return 0;
     snprintf(name, LG_THEORY_NAME, "transformer: %s", field[METHOD]);
     for (const char *at = field[TRAIN]; *at;) {
         int n = (int)strcspn(at, ";");
@@ -126,7 +99,7 @@ static int take_learned(void *context, char *const *field, lg_error *err)
     struct reading *b = context;
     char name[LG_THEORY_NAME];
     int k = name_eval(b, field, name);
-    if (!k || atoi(field[LENGTH]) != atoi(field[TRAINED]) || atof(field[EXACT]) >= 0.99) return 0;
+    if (!k || atoi(field[LENGTH]) != atoi(field[TRAINED]) || atof(field[VALUE]) >= 0.99) return 0;
     lg_theory_unlearned *failed =
         realloc(b->to->unlearned, (size_t)(b->to->unlearned_count + 1) * sizeof *failed);
     if (!failed) return no_memory(err);
@@ -135,7 +108,7 @@ static int take_learned(void *context, char *const *field, lg_error *err)
     *failed = (lg_theory_unlearned){.k = k,
                                     .seed = atoi(field[SEED]),
                                     .length = atoi(field[LENGTH]),
-                                    .exact = atof(field[EXACT])};
+                                    .exact = atof(field[VALUE])};
     snprintf(failed->name, LG_THEORY_NAME, "%s", name);
     return 0;
 }
@@ -150,7 +123,7 @@ static int take_eval(void *context, char *const *field, lg_error *err)
     if (!p) return no_memory(err);
     int64_t samples = atoll(field[SAMPLES]);
     p->samples += samples;
-    p->wrong += samples - llround(atof(field[EXACT]) * (double)samples);
+    p->wrong += samples - llround(atof(field[VALUE]) * (double)samples);
     return 0;
 }
 
@@ -239,15 +212,15 @@ static int add_class(struct reading *b, const char *text, lg_error *err)
 
 int lg_theory_bridge_read(const lg_theory_bridge_options *o, lg_theory_bridge *to, lg_error *err)
 {
-    static const char *const wanted[EVAL_COLUMNS] = {"method", "train", "length", "samples",
-                                                     "exact",  "mode",  "seed",   "trained_length"};
+    static const char *const wanted[COLUMNS] = {"method", "train", "length", "samples",
+                                                "value",  "kind",  "seed",   "trained_length"};
     struct reading b = {o, to};
     int e = 0;
     *to = (lg_theory_bridge){.length = o->length};
     for (int i = 0; i < o->class_count && !e; i++) e = add_class(&b, o->classes[i], err);
     int class_points = to->count;
-    if (!e) e = read_rows(o->evals, wanted, EVAL_COLUMNS, take_learned, &b, err);
-    if (!e) e = read_rows(o->evals, wanted, EVAL_COLUMNS, take_eval, &b, err);
+    if (!e) e = read_rows(o->evals, wanted, COLUMNS, take_learned, &b, err);
+    if (!e) e = read_rows(o->evals, wanted, COLUMNS, take_eval, &b, err);
     if (!e && to->count == class_points)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s has no row of length %d with task.k%s%s; give another --length%s",

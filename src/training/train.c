@@ -399,32 +399,19 @@ static int due(int64_t step, int every) { return every && step % every == 0; }
 
 static int stopped(const struct training *t) { return t->o->stop && *t->o->stop; }
 
-/* The losses of a run of texts, or the grid. */
-static int make_rows(struct training *t, lg_error *err)
-{
-    const lg_run_options *o = t->o;
-    lg_text_eval_options text = {.folder = o->folder,
-                                 .threads = o->threads,
-                                 .callback = o->callback,
-                                 .callback_context = o->context,
-                                 .stop = o->stop};
-    lg_eval_options grid = {.folder = o->folder,
-                            .predicted = -1,
-                            .threads = o->threads,
-                            .table = o->table,
-                            .context = o->context,
-                            .stop = o->stop};
-    return lg__is_text(t->run.task) ? lg__run_losses(&t->run, &text, t->store, t->number, NULL, err)
-                                    : lg__run_grid(&t->run, &grid, t->store, t->number, err);
-}
-
 /* The evaluation at this step; if it is stopped or cannot be stored, a resumed run makes the rest. */
 static int evaluate(struct training *t, lg_error *err)
 {
     t->run.step = lg_trainer_steps(t->trainer);
     if (t->store) lg__store_wait(t->store, LONG_WAIT);
     double since = lg__now();
-    int e = make_rows(t, err);
+    lg_eval_options eval = {.folder = t->o->folder,
+                            .predicted = -1,
+                            .threads = t->o->threads,
+                            .each = t->o->each,
+                            .context = t->o->context,
+                            .stop = t->o->stop};
+    int e = lg__run_measure(&t->run, &eval, t->store, t->number, NULL, err);
     t->written += lg__now() - since; /* the cells bring their own time */
     if (t->store) lg__store_wait(t->store, SHORT_WAIT);
     if (!e && !stopped(t)) t->evaluated = t->run.step;
@@ -580,7 +567,7 @@ static int start(struct training *t, int *there, lg_error *err)
     const lg_run_options *o = t->o;
     int e = open_run(t, err);
     if (e) return e;
-    if (lg__is_text(t->run.task) && (e = lg__text_check_training(t->run.task, err))) return e;
+    if ((e = lg__text_check_training(t->run.task, err))) return e;
     t->run.options.threads = o->threads;
     start_curriculum(t);
     t->trainer = lg_trainer_new(t->run.model, &t->run.options, err);
@@ -590,12 +577,11 @@ static int start(struct training *t, int *there, lg_error *err)
     if (!e) e = lg__feedback_open(&t->feedback, &t->run, o->threads, err);
     if (!e && t->run.config.eval_every) {
         lg_eval_options grid = {.folder = o->folder, .predicted = -1};
-        e = lg__is_text(t->run.task) ? lg__run_check_losses(&t->run, err)
-                                     : lg__run_check_grid(&t->run, &grid, err);
+        e = lg__run_check_eval(&t->run, &grid, err);
     }
     if (!e) e = check_store(o->store, err);
     if (!e) e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);
-    if (!e && lg__is_text(t->run.task))
+    if (!e && lg__text_tokenizer(t->run.task))
         e = lg__run_keep_tokenizer(lg__text_tokenizer(t->run.task)->file, o->folder, err);
     if (!e && o->store && !(t->store = lg_store_open(o->store, 1, err))) e = err->code;
     if (!e) e = lg__run_register(&t->run, o->folder, t->store, 1, &t->number, err);

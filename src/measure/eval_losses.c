@@ -1,4 +1,4 @@
-/* eval_text.c: the loss of a run on held-out documents, by position. Truncated: a document's first
+/* eval_losses.c: the loss of a run on held-out documents, by position. Truncated: a document's first
  * tokens, read once, so that the prediction at position p has seen all p tokens before it. Sliding:
  * each prediction has seen the last `context` of them alone, as if the text began there. Documents
  * are the unit: a mean over them, and an interval of that mean. */
@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "measure/bench.h"
 #include "measure/held.h"
+#include "runs/cells.h"
 #include "runs/store.h"
 #include "runs/texts.h"
 #include "tasks/tasks.h"
@@ -34,11 +34,8 @@ struct bin {
 };
 
 struct measuring {
-    const lg_text_eval_options *o;
+    struct lg__eval *e;
     struct lg__run *run;
-    lg_error *warning; /* or NULL */
-    lg_store *store;   /* or NULL */
-    int64_t number;    /* of the run in it */
     struct lg__held held;
     lg_evaluator *evaluator;
     lg_batch batch;
@@ -46,8 +43,9 @@ struct measuring {
     struct lg__block losses; /* double [length + 1]: of one document, by position */
     struct bin bin[MOST_BINS];
     int bins, context, most; /* most: documents */
-    lg_text_row like;        /* what the rows have in common; but for the length */
-    int told;
+    lg_cell like;            /* what the cells have in common; but for the length */
+    int found;               /* cells of this length that the store has */
+    int told;                /* lengths that have cells */
 };
 
 /* ---- Means -------------------------------------------------------------------------------- */
@@ -149,8 +147,9 @@ static int sliding(struct measuring *m, const int32_t *tokens, struct bin *b, co
 
 /* ---- One length ----------------------------------------------------------------------------- */
 
-/* Up to the context the powers of two and the context; then the same from there on. */
-int lg__text_bin_end(int low, int length, int context)
+/* Where the bin that begins at `low` ends: up to the context at the powers of two and the context; then the
+ * same from there on. */
+static int bin_end(int low, int length, int context)
 {
     int power = 1;
     while (power < low) power *= 2;
@@ -162,8 +161,7 @@ static void set_bins(struct measuring *m, int length)
 {
     m->bins = 0;
     for (int low = 1; low <= length && m->bins < MOST_BINS; low = m->bin[m->bins++].high + 1)
-        m->bin[m->bins] =
-            (struct bin){.low = low, .high = lg__text_bin_end(low, length, m->context)};
+        m->bin[m->bins] = (struct bin){.low = low, .high = bin_end(low, length, m->context)};
 }
 
 static int one_document(struct measuring *m, int64_t document, int length, lg_error *err)
@@ -190,133 +188,119 @@ static int one_document(struct measuring *m, int64_t document, int length, lg_er
     return e;
 }
 
-/* Into the store, then to whoever asked. */
-static int put_rows(struct measuring *m, int length, double seconds, lg_error *err)
+static void add_mean(lg_cell *cell, const char *kind, const struct mean *m)
 {
-    lg_text_row rows[MOST_BINS];
+    lg_text_mean r = result_of(m);
+    lg__cell_add(cell, kind, m->n, r.value, r.low, r.high);
+}
+
+/* Into the store, then to whoever asked. */
+static int put_cells(struct measuring *m, int length, double seconds, lg_error *err)
+{
+    lg_cell cells[MOST_BINS];
+    struct lg__eval *v = m->e;
     for (int i = 0; i < m->bins; i++) {
         const struct bin *b = &m->bin[i];
-        lg_text_row *row = &rows[i];
-        *row = m->like;
-        row->length = length;
-        row->low = b->low;
-        row->high = b->high;
-        row->documents = m->held.count;
-        row->there = m->held.there;
-        row->truncated = result_of(&b->truncated);
-        row->sliding = result_of(&b->sliding);
-        row->excess = result_of(&b->excess);
-        row->seconds = i ? 0 : seconds;
+        cells[i] = m->like;
+        cells[i].length = length;
+        cells[i].first = b->low;
+        cells[i].last = b->high;
+        cells[i].there = m->held.there;
+        cells[i].seconds = i ? 0 : seconds;
+        add_mean(&cells[i], "truncated", &b->truncated);
+        add_mean(&cells[i], "sliding", &b->sliding);
+        add_mean(&cells[i], "excess", &b->excess);
     }
-    int e = m->store ? lg__store_add_losses(m->store, m->number, rows, m->bins, seconds, err) : 0;
-    for (int i = 0; i < m->bins && !e && m->o->callback; i++)
-        m->o->callback(m->o->callback_context, &rows[i]);
+    int e = v->store ? lg__store_add_cells(v->store, v->number, cells, m->bins, err) : 0;
+    for (int i = 0; i < m->bins && !e; i++) lg__eval_tell(v, &cells[i]);
     return e;
 }
 
-/* Beside that older weights are used, which was said before. */
-static void warn(lg_error *warning, const char *text)
-{
-    if (!warning) return;
-    size_t n = warning->code == LG_ERROR_SYSTEM ? strlen(warning->text) : 0;
-    snprintf(warning->text + n, sizeof warning->text - n, "%s%s", n ? "; " : "", text);
-}
-
-static void tell_kept(void *context, const lg_text_row *r)
+static void tell_kept(void *context, const lg_cell *c)
 {
     struct measuring *m = context;
-    m->told++;
-    if (m->o->callback) m->o->callback(m->o->callback_context, r);
+    lg_cell cell = *c;
+    m->found++;
+    lg__eval_tell(m->e, &cell);
 }
 
 static int one_length(struct measuring *m, int length, lg_error *err)
 {
-    lg_error why;
-    int before = m->told, e = 0;
+    struct lg__eval *v = m->e;
+    int e = 0;
     double since = lg__now();
     m->like.length = length;
-    if (m->store && !m->o->force)
-        e = lg__store_get_losses(m->store, m->number, &m->like, m->most, tell_kept, m, err);
-    if (e || m->told > before) return e;
+    m->found = 0;
+    if (v->store && !v->o->force)
+        e = lg__store_get_cells(v->store, v->number, &m->like, m->most, tell_kept, m, err);
+    m->told += m->found > 0;
+    if (e || m->found) return e;
     e = lg__held_choose(&m->held, length, m->most, err);
     if (!e) e = lg__block_grow(&m->losses, ((size_t)length + 1) * sizeof(double), 0, "losses", err);
-    if (!e && !m->held.count) {
-        lg__fail(&why, 0,
-                 "no document has %d tokens and one more, so there is no loss at this length; take "
-                 "shorter --lengths or longer texts",
-                 length);
-        warn(m->warning, why.text);
-    }
+    if (!e && !m->held.count)
+        lg__eval_warn(v->warning,
+                      "no document has %d tokens and one more, so there is no loss at this length; "
+                      "take shorter --lengths or longer texts",
+                      length);
     if (e || !m->held.count) return e;
     set_bins(m, length);
     for (int i = 0; i < m->held.count && !e; i++) {
-        if (m->o->stop && *m->o->stop) return 0;
+        if (lg__eval_stopped(v)) return 0;
         e = one_document(m, lg__held_at(&m->held, i), length, err);
     }
     m->told++;
-    return e ? e : put_rows(m, length, lg__now() - since, err);
+    return e ? e : put_cells(m, length, lg__now() - since, err);
 }
 
-/* ---- The call --------------------------------------------------------------------------------- */
+/* ---- The form --------------------------------------------------------------------------------- */
 
 static void set_like(struct measuring *m)
 {
-    const struct lg__config *c = &m->run->config;
-    lg_text_row *like = &m->like;
-    like->step = m->run->step;
-    like->context = m->context;
-    like->trained_least = c->length[0];
-    like->trained_length = c->length[1];
-    snprintf(like->texts, sizeof like->texts, "%s", m->o->texts ? m->o->texts : "");
-    snprintf(like->data, sizeof like->data, "%016llx",
+    const char *texts = m->e->o->texts;
+    m->like = (lg_cell){.step = m->run->step, .context = m->context};
+    snprintf(m->like.setting, sizeof m->like.setting, "%s", texts ? texts : "");
+    snprintf(m->like.data, sizeof m->like.data, "%016llx",
              (unsigned long long)lg_corpus_checksum(m->held.corpus));
 }
 
 static int measure(struct measuring *m, lg_error *err)
 {
     const struct lg__config *c = &m->run->config;
-    const int *lengths = m->o->lengths ? m->o->lengths : c->eval_lengths.at;
-    int count = m->o->lengths ? m->o->length_count : c->eval_lengths.count, e = 0;
-    m->context = m->o->context ? m->o->context : c->length[1];
-    m->most = m->o->documents ? m->o->documents : c->eval_samples;
+    const lg_eval_options *o = m->e->o;
+    const int *lengths = o->lengths ? o->lengths : c->eval_lengths.at;
+    int count = o->lengths ? o->length_count : c->eval_lengths.count, e = 0;
+    m->context = o->sliding ? o->sliding : c->length[1];
+    m->most = o->samples ? o->samples : c->eval_samples;
     set_like(m);
-    m->evaluator = lg_evaluator_new(m->run->model, m->o->threads, err);
+    m->evaluator = lg_evaluator_new(m->run->model, o->threads, err);
     if (!m->evaluator) return LG_ERROR_MEMORY;
-    for (int i = 0; i < count && !e && !(m->o->stop && *m->o->stop); i++) {
+    for (int i = 0; i < count && !e && !lg__eval_stopped(m->e); i++) {
         if (lengths[i] < 1 || lengths[i] > 1 << 20)
             e = lg__fail(err, LG_ERROR_ARGUMENT, "a length of %d tokens; take 1..1048576",
                          lengths[i]);
         else
             e = one_length(m, lengths[i], err);
     }
-    if (e || m->told || !count || (m->o->stop && *m->o->stop)) return e;
+    if (e || m->told || !count || lg__eval_stopped(m->e)) return e;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s: of %lld held-out documents none has %d tokens and one more; take shorter "
                     "--lengths, longer texts (--text), or a larger share task.test",
-                    m->o->folder, (long long)lg_corpus_documents(m->held.corpus, m->held.side),
+                    o->folder, (long long)lg_corpus_documents(m->held.corpus, m->held.side),
                     lengths[0]);
 }
 
-int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s, int64_t number,
-                   lg_error *warning, lg_error *err)
+static int make_losses(struct lg__eval *v, lg_error *err)
 {
     struct measuring *m = calloc(1, sizeof *m);
     if (!m) return lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluation");
-    m->o = o;
-    m->run = r;
-    m->warning = warning;
-    m->store = s;
-    m->number = number;
+    m->e = v;
+    m->run = v->run;
     lg_batch_init(&m->batch);
     lg_example_init(&m->example);
-    int e = lg__held_open(&m->held, r, o->folder, o->texts, o->field, err);
+    int e = lg__held_open(&m->held, v->run, v->o->folder, v->o->texts, v->o->field, err);
     if (!e && m->held.own && lg_corpus_note(m->held.own))
-        warn(warning, lg_corpus_note(m->held.own));
+        lg__eval_warn(v->warning, "%s", lg_corpus_note(m->held.own));
     if (!e) e = measure(m, err);
-    if (r->model_config.rope_scaling == LG_ROPE_DYNAMIC) { /* as it is trained */
-        int back = lg_model_set_length(r->model, r->model_config.rope_length, e ? NULL : err);
-        if (!e) e = back;
-    }
     lg_evaluator_free(m->evaluator);
     lg__held_close(&m->held);
     lg_batch_clear(&m->batch);
@@ -326,7 +310,8 @@ int lg__run_losses(struct lg__run *r, const lg_text_eval_options *o, lg_store *s
     return e;
 }
 
-int lg__run_check_losses(const struct lg__run *r, lg_error *err)
+/* Whether there are documents for every length of the config. */
+static int check_lengths(const struct lg__run *r, lg_error *err)
 {
     const struct lg__config_list *lengths = &r->config.eval_lengths;
     const lg_corpus *c = lg__text_corpus(r->task);
@@ -345,22 +330,40 @@ int lg__run_check_losses(const struct lg__run *r, lg_error *err)
     return 0;
 }
 
-int lg_run_eval_text(const lg_text_eval_options *o, lg_error *warning, lg_error *err)
+/* What there is only of answers is refused. */
+static int check_losses(struct lg__eval *v, lg_error *err)
 {
-    lg_error own;
-    struct lg__run r = {0};
-    lg_store *s = NULL;
-    int64_t number = 0;
-    if (!err) err = &own;
-    int e = lg__run_open_folder(&r, o->folder, &o->access, warning, err);
-    if (!e && !lg__is_text(r.task))
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s is a run of task %s, which has answers; evaluate those (lg_run_eval)",
-                     o->folder, r.config.task);
-    if (!e && o->store && !(s = lg_store_open(o->store, 1, err))) e = err->code;
-    if (!e) e = lg__run_register(&r, o->folder, s, 0, &number, err);
-    if (!e) e = lg__run_losses(&r, o, s, number, warning, err);
-    lg_store_close(s);
-    lg__run_close(&r);
+    const lg_eval_options *o = v->o;
+    const char *none = o->sparsities       ? "--sparsities"
+                       : o->setting_count  ? "--vary"
+                       : o->task           ? "--task"
+                       : o->predicted >= 0 ? "--source"
+                                           : NULL;
+    if (none) return lg__eval_refuse(v, none, err);
+    if (o->field && !o->texts)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "--field is of the texts that --text names; name them");
+    return v->strict ? check_lengths(v->run, err) : 0;
+}
+
+/* Every bin of every length. The texts need not be there. */
+static int list_bins(const struct lg__config *c, const lg_task *task, int predicts, lg_cell **cells,
+                     int *count, lg_error *err)
+{
+    int e = 0;
+    (void)task;
+    (void)predicts;
+    for (int l = 0; l < c->eval_lengths.count; l++) {
+        int length = c->eval_lengths.at[l], again = 0;
+        for (int i = 0; i < l; i++) again |= c->eval_lengths.at[i] == length;
+        for (int low = 1, high; low <= length && !again && !e; low = high + 1) {
+            high = bin_end(low, length, c->length[1]);
+            lg_cell cell = {.length = length, .first = low, .last = high, .context = c->length[1]};
+            cell.value[0].samples = c->eval_samples;
+            e = lg__eval_list(cells, count, &cell, err);
+        }
+    }
     return e;
 }
+
+const struct lg__form lg__form_losses = {"losses", check_losses, make_losses, list_bins};
