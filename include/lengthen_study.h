@@ -139,7 +139,7 @@ typedef struct lg_reproduce_result {
     int held, broken, empty; /* checks that hold, that do not, that have no cells */
 } lg_reproduce_result;
 /* Makes the runs whose rows are not all there, as lg_sweep does; the rows of each are put into
- * evals.csv (of texts losses.csv), and what is said of it into run.json, as soon as it is done. Then
+ * measurements.csv, and what is said of it into run.json, as soon as it is done. Then
  * draws, if gnuplot is there, and checks. A damaged file of rows or run.json is refused and left as it
  * is. */
 int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error *err);

@@ -159,7 +159,7 @@ typedef struct lg_theory_unlearned {
 } lg_theory_unlearned;
 
 typedef struct lg_theory_bridge_options {
-    const char *evals;          /* evals.csv of an experiment with the key task.k */
+    const char *rows;           /* measurements.csv of an experiment with the key task.k */
     const char *const *classes; /* [class_count] "NAME=ROWS.csv": rows of lg_theory_files_write */
     int class_count;
     int length;        /* of the texts */

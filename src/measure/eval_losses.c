@@ -337,7 +337,7 @@ static int check_losses(struct lg__eval *v, lg_error *err)
     const char *none = o->sparsities       ? "--sparsities"
                        : o->setting_count  ? "--vary"
                        : o->task           ? "--task"
-                       : o->predicted >= 0 ? "--source"
+                       : o->predicted == 1 ? "--source"
                                            : NULL;
     if (none) return lg__eval_refuse(v, none, err);
     if (o->field && !o->texts)

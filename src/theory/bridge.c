@@ -219,12 +219,12 @@ int lg_theory_bridge_read(const lg_theory_bridge_options *o, lg_theory_bridge *t
     *to = (lg_theory_bridge){.length = o->length};
     for (int i = 0; i < o->class_count && !e; i++) e = add_class(&b, o->classes[i], err);
     int class_points = to->count;
-    if (!e) e = read_rows(o->evals, wanted, COLUMNS, take_learned, &b, err);
-    if (!e) e = read_rows(o->evals, wanted, COLUMNS, take_eval, &b, err);
+    if (!e) e = read_rows(o->rows, wanted, COLUMNS, take_learned, &b, err);
+    if (!e) e = read_rows(o->rows, wanted, COLUMNS, take_eval, &b, err);
     if (!e && to->count == class_points)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "%s has no row of length %d with task.k%s%s; give another --length%s",
-                     o->evals, o->length, o->where ? " and " : "", o->where ? o->where : "",
+                     o->rows, o->length, o->where ? " and " : "", o->where ? o->where : "",
                      o->where ? " or --where" : "");
     if (!e) settle_points(to);
     return e;

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "helpers/cells.h"
 #include "helpers/home.h"
 #include "helpers/training.h"
 
@@ -107,11 +108,11 @@ static inline void refused(const char *folder, const char *const *own, int count
 /* ---- Losses -------------------------------------------------------------------------------- */
 
 struct rows {
-    lg_text_row row[MOST_ROWS];
+    lg_cell row[MOST_ROWS];
     int count;
 };
 
-static inline void keep_row(void *context, const lg_text_row *r)
+static inline void keep_row(void *context, const lg_cell *r)
 {
     struct rows *s = context;
     assert_true(s->count < MOST_ROWS);

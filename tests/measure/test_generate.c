@@ -1,5 +1,6 @@
 /* test_generate.c: generating token by token: the same tokens as lg_answer; a typed prompt has the
  * IDs of the examples like it, or is refused; temperature; what cannot be is refused. */
+#include "helpers/cells.h"
 #include "helpers/home.h"
 #include "helpers/training.h"
 
@@ -58,7 +59,7 @@ enum { MOST_TOLD = 4096 };
 
 struct texts {
     lg_run_token token[MOST_TOLD]; /* of the last text */
-    int n, texts, exact, right, ids_right, first;
+    int n, texts, exact, right, known, ids, ids_right, first;
     int64_t next;         /* example that is to come */
     char prompt[16384];   /* of the last text */
     char written[16384];  /* what was generated in all texts */
@@ -79,8 +80,10 @@ static void told(void *context, const lg_run_token *t)
     if (!t->generated) return;
     assert_true(t->p > 0 && t->p <= 1);
     x->right += t->expected != LG_NONE && t->token == t->expected;
-    for (int l = 0; l < t->levels; l++)
+    for (int l = 0; l < t->levels; l++) {
+        x->ids += t->expected_id[l] != LG_NONE;
         x->ids_right += t->expected_id[l] != LG_NONE && t->id[l] == t->expected_id[l];
+    }
 }
 
 static void answered(void *context, const lg_run_answer *a)
@@ -91,6 +94,7 @@ static void answered(void *context, const lg_run_answer *a)
     x->next++;
     x->texts++;
     x->exact += a->exact;
+    x->known += a->right;
     if (a->wrong && (!x->first || a->wrong < x->first)) x->first = a->wrong;
     assert_true(a->known == 0 || a->tokens <= 2 * a->right);
     x->answer = *a;
@@ -130,7 +134,7 @@ static void refused(const lg_generate_options *o, const char *what, const char *
 
 /* ---- Agreement with lg_answer ----------------------------------------------------------- */
 
-static void keep_cell(void *context, const lg_run_cell *cell) { *(lg_run_cell *)context = *cell; }
+static void keep_cell(void *context, const lg_cell *cell) { *(lg_cell *)context = *cell; }
 
 /* One by one as side by side: as many exact, tokens and IDs right, the first wrong too. */
 static void agrees_with_eval(const char *folder, int length, int samples, int predicted)
@@ -142,8 +146,8 @@ static void agrees_with_eval(const char *folder, int length, int samples, int pr
                          .samples = samples,
                          .predicted = predicted,
                          .generated_only = 1,
-                         .table = keep_cell};
-    lg_run_cell cell = {0};
+                         .each = keep_cell};
+    lg_cell cell = {0};
     lg_error err = {0};
     e.context = &cell;
     must(lg_run_eval(&e, NULL, &err), &err);
@@ -152,10 +156,11 @@ static void agrees_with_eval(const char *folder, int length, int samples, int pr
     o.predicted = predicted;
     const struct texts *x = generate(&o);
     assert_int_equal(x->texts, samples);
-    assert_int_equal(x->exact, cell.score.exact);
-    assert_int_equal(x->right, cell.score.right);
-    assert_int_equal(x->first, cell.score.first_least);
-    if (cell.score.ids) assert_int_equal(x->ids_right, cell.score.ids_right);
+    assert_int_equal(x->exact, exact_of(&cell));
+    assert_true(value_of(&cell, "token_accuracy") == (double)x->right / x->known);
+    assert_int_equal(x->first, (int)value_of(&cell, "first_error_min"));
+    if (lg_cell_get(&cell, "id_accuracy"))
+        assert_true(value_of(&cell, "id_accuracy") == (double)x->ids_right / x->ids);
     print_message("%s, length %d: %d of %d exact\n", folder, length, x->exact, samples);
 }
 

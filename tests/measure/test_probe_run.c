@@ -4,6 +4,7 @@
  * reads other words. */
 #include <math.h>
 
+#include "helpers/cells.h"
 #include "helpers/home.h"
 #include "runs/run.h"
 #include "helpers/training.h"
@@ -90,7 +91,7 @@ static int prepare(void **state)
 
 static void number_of(void *context, const lg_store_run *r) { *(int64_t *)context = r->number; }
 
-static void count_kept(void *context, const lg_store_probe *p)
+static void count_kept(void *context, const lg_cell *p)
 {
     (void)p;
     ++*(int *)context;
@@ -287,7 +288,7 @@ static void a_stopped_probe_is_not_kept(void **state)
     lg_store *store = lg_store_open(o.store, 0, &err);
     assert_non_null(store);
     if (!lg_store_find(store, o.folder, number_of, &number, &err))
-        must(lg_store_probes(store, number, count_kept, &rows, &err), &err);
+        must(lg_store_cells(store, number, -2, "probe", count_kept, &rows, &err), &err);
     assert_int_equal(rows, 0);
     lg_store_close(store);
     assert_int_not_equal(lg_run_probe(&o, &s, NULL, &err), 0); /* stopped before it began */
@@ -552,21 +553,26 @@ struct kept {
     int rows;
 };
 
-static void told_kept(void *context, const lg_store_probe *p)
+/* Bins without predictions are not kept. */
+static void told_kept(void *context, const lg_cell *c)
 {
     struct kept *k = context;
-    const lg_probe_bin *b = &k->s->bin[k->rows++ % LG_PROBE_BINS];
-    assert_int_equal(p->length, LENGTH);
-    assert_int_equal(p->context, CONTEXT);
-    assert_int_equal(p->documents, 5);
-    assert_int_equal(p->step, 60);
-    assert_int_equal(strlen(p->against), 16);
-    assert_string_equal(p->method, "loo");
-    assert_true(p->epsilon == 0.1 && p->least == 0.5 && p->keep_last == 4 && p->most_k == 32);
-    assert_int_equal(p->bin.low, b->low);
-    assert_int_equal(p->bin.high, b->high);
-    assert_int_equal(p->bin.predictions, b->predictions);
-    assert_true(same(p->bin.excess.value, b->excess.value) && same(p->bin.loss.low, b->loss.low));
+    char setting[120];
+    const lg_probe_bin *b = &k->s->bin[k->rows++];
+    while (!b->predictions) b = &k->s->bin[k->rows++];
+    assert_int_equal(c->length, LENGTH);
+    assert_int_equal(c->context, CONTEXT);
+    assert_int_equal(c->there, 5);
+    assert_int_equal(c->step, 60);
+    snprintf(setting, sizeof setting,
+             "probe loo, keep 4+1, epsilon 0.1, min_rise 0.5, max_k 32, against ");
+    assert_int_equal(strncmp(c->setting, setting, strlen(setting)), 0);
+    assert_int_equal(strcspn(c->setting + strlen(setting), " "), 16);
+    assert_int_equal(c->first, b->low);
+    assert_int_equal(c->last, b->high);
+    assert_int_equal(samples_of(c, "kstar_loss"), b->predictions);
+    assert_true(same(value_of(c, "kstar_excess"), b->excess.value) &&
+                same(mean_of(c, "kstar_loss").low, b->loss.low));
 }
 
 static void the_store_has_the_bins(void **state)
@@ -583,8 +589,9 @@ static void the_store_has_the_bins(void **state)
     lg_store *store = lg_store_open(o.store, 0, &err);
     assert_non_null(store);
     must(lg_store_find(store, o.folder, number_of, &number, &err), &err);
-    must(lg_store_probes(store, number, told_kept, &k, &err), &err);
-    assert_int_equal(k.rows, LG_PROBE_BINS);
+    must(lg_store_cells(store, number, -2, "probe", told_kept, &k, &err), &err);
+    assert_true(k.rows > 1);
+    while (k.rows < LG_PROBE_BINS) assert_int_equal(s.bin[k.rows++].predictions, 0);
     lg_store_close(store);
 }
 

@@ -2,28 +2,34 @@
  * rewound, brought up to date from an older version, deleted. Without it a run could be taken for
  * another, a step count twice, or what an older lengthen measured be lost. */
 #include <fcntl.h>
+#include <math.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "helpers/cells.h"
 #include "helpers/storing.h"
 #include "study/study.h"
 
-static lg_run_cell cell_of(int64_t step, int length, int samples, int exact)
+static lg_cell cell_of(int64_t step, int length, int samples, int exact)
 {
-    lg_run_cell c = {.step = step, .length = length, .low = 0.1, .high = 0.9, .seconds = 2};
-    c.score = (lg_score){.samples = samples, .exact = exact, .tokens = 100, .right = 90};
-    c.score.first_least = 3;
-    c.score.first_median = 4;
-    for (int i = 0; i < 10; i++) c.score.first_in[i] = 11 * i;
+    lg_cell c = {.step = step, .length = length, .seconds = 2, .values = 2};
+    c.value[0] = (lg_value){lg_kind_find("exact"), samples, (double)exact / samples, 0.1, 0.9};
+    c.value[1] = (lg_value){lg_kind_find("token_accuracy"), samples, 0.9, NAN, NAN};
     return c;
+}
+
+static void teach(lg_cell *c, int samples, int exact)
+{
+    c->value[c->values++] =
+        (lg_value){lg_kind_find("taught_exact"), samples, (double)exact / samples, 0, 1};
 }
 
 struct cells {
     int count;
-    lg_run_cell cell[16];
+    lg_cell cell[16];
 };
 
-static void keep_cell(void *context, const lg_run_cell *c)
+static void keep_cell(void *context, const lg_cell *c)
 {
     struct cells *n = context;
     if (n->count < 16) n->cell[n->count] = *c;
@@ -34,7 +40,7 @@ static struct cells cells_of(lg_store *s, int64_t number, int64_t step)
 {
     struct cells n = {0};
     lg_error err = {0};
-    must(lg_store_cells(s, number, step, keep_cell, &n, &err), &err);
+    must(lg_store_cells(s, number, step, NULL, keep_cell, &n, &err), &err);
     return n;
 }
 
@@ -161,9 +167,9 @@ static void rewind_forgets_what_came_after(void **state)
     must(add_steps(s, number, 1, 20, 0, &err), &err);
     must(add_steps(s, other, 1, 20, 0, &err), &err);
     for (int step = 5; step <= 20; step += 5) {
-        lg_run_cell c = cell_of(step, 3, 10, 5);
-        must(lg__store_add_cell(s, number, &c, &err), &err);
-        must(lg__store_add_cell(s, other, &c, &err), &err);
+        lg_cell c = cell_of(step, 3, 10, 5);
+        must(lg__store_add_cells(s, number, &c, 1, &err), &err);
+        must(lg__store_add_cells(s, other, &c, 1, &err), &err);
     }
     must(lg__store_rewind(s, number, 12, &kept, &err), &err);
     assert_int_equal(kept, 12);
@@ -184,40 +190,40 @@ static void a_cell_comes_back_as_it_was(void **state)
     (void)state;
     lg_store *s = open_store("cells.db");
     lg_error err = {0};
-    int found;
+    struct cells found = {0};
     int64_t number = add_run(s, "aaaa000000000001", "/x/one");
-    lg_run_cell c = cell_of(7, 50, 40, 30), back;
+    lg_cell c = cell_of(7, 50, 40, 30);
     c.sparsity = 3;
     c.predicted = 1;
     c.tokens = 12.5;
+    c.first = 5;
+    c.last = 8;
+    c.there = 70;
+    c.held_out = 1;
     snprintf(c.setting, sizeof c.setting, "names=50");
-    c.taught = (lg_score){.samples = 40, .exact = 33, .tokens = 99, .right = 98, .ids = 5};
-    must(lg__store_add_cell(s, number, &c, &err), &err);
-    back = (lg_run_cell){.step = 7, .length = 50, .sparsity = 3, .predicted = 1};
-    snprintf(back.setting, sizeof back.setting, "names=50");
-    must(lg__store_get_cell(s, number, &back, 40, 1, &found, &err), &err);
-    assert_true(found);
-    assert_true(back.kept);
-    assert_int_equal(back.score.exact, 30);
-    assert_memory_equal(back.score.first_in, c.score.first_in, sizeof c.score.first_in);
-    assert_int_equal(back.score.first_median, 4);
-    assert_int_equal(back.score.right, 90);
-    assert_int_equal(back.taught.exact, 33);
-    assert_int_equal(back.taught.ids, 5);
-    assert_true(back.tokens == 12.5 && back.low == 0.1 && back.high == 0.9 && back.seconds == 2);
-    assert_string_equal(back.setting, "names=50");
+    teach(&c, 40, 33);
+    must(lg__store_add_cells(s, number, &c, 1, &err), &err);
+    must(lg__store_get_cells(s, number, &c, 40, keep_cell, &found, &err), &err);
+    assert_int_equal(found.count, 1);
+    const lg_cell *back = &found.cell[0];
+    assert_true(back->kept);
+    assert_true(same_values(back, &c)); /* in the order of the table of kinds */
+    assert_true(back->tokens == 12.5 && back->seconds == 2);
+    assert_true(back->first == 5 && back->last == 8 && back->there == 70 && back->held_out == 1);
+    assert_string_equal(back->setting, "names=50");
+    assert_string_equal(ask_sql(in_home("cells.db"), "SELECT seconds FROM runs"), "2.0");
     lg_store_close(s);
 }
 
-/* Whether the store has a cell of step 7, length 5. */
-static int has(lg_store *s, int64_t number, const char *setting, int samples, int taught)
+/* Whether the store has a kind at step 7, length 5. */
+static int has(lg_store *s, int64_t number, const char *setting, int samples, const char *kind)
 {
     lg_error err = {0};
-    lg_run_cell c = {.step = 7, .length = 5};
-    int found;
+    lg_cell c = {.step = 7, .length = 5};
+    struct cells found = {0};
     snprintf(c.setting, sizeof c.setting, "%s", setting);
-    must(lg__store_get_cell(s, number, &c, samples, taught, &found, &err), &err);
-    return found;
+    must(lg__store_get_cells(s, number, &c, samples, keep_cell, &found, &err), &err);
+    return found.count && lg_cell_get(&found.cell[0], kind);
 }
 
 /* The newest state of the data counts, and of it the most samples: no cell hides all others. */
@@ -232,12 +238,12 @@ static void a_cell_of_two_states_is_shown_once(void **state)
         int samples, exact;
     } made[] = {{"1", 200, 7}, {"2", 150, 8}, {"1", 100, 9}};
     for (int i = 0; i < 3; i++) {
-        lg_run_cell c = cell_of(5, 10, made[i].samples, made[i].exact);
+        lg_cell c = cell_of(5, 10, made[i].samples, made[i].exact);
         snprintf(c.data, sizeof c.data, "%s", made[i].data);
-        must(lg__store_add_cell(s, number, &c, &err), &err);
+        must(lg__store_add_cells(s, number, &c, 1, &err), &err);
         struct cells n = cells_of(s, number, -1);
         assert_int_equal(n.count, 1);
-        assert_int_equal(n.cell[0].score.exact, i == 1 ? 8 : 7);
+        assert_int_equal(exact_of(&n.cell[0]), i == 1 ? 8 : 7);
     }
     lg_store_close(s);
 }
@@ -276,44 +282,61 @@ static void only_the_same_cell_is_taken(void **state)
     lg_error err = {0};
     int64_t number = add_run(s, "aaaa000000000001", "/x/one"),
             other = add_run(s, "bbbb000000000002", "/x/two");
-    lg_run_cell few = cell_of(7, 5, 10, 9), many = cell_of(7, 5, 100, 70),
-                old = cell_of(3, 5, 10, 1);
-    many.taught.samples = 100;
-    must(lg__store_add_cell(s, number, &few, &err), &err);
-    must(lg__store_add_cell(s, number, &many, &err), &err);
-    must(lg__store_add_cell(s, number, &old, &err), &err);
-    assert_true(has(s, number, "", 10, 0));
-    assert_true(has(s, number, "", 100, 0));
-    assert_true(has(s, number, "", 100, 1));
-    assert_false(has(s, number, "", 10, 1)); /* not teacher-forced */
-    assert_false(has(s, number, "", 50, 0));
-    assert_false(has(s, number, "kind=unique", 10, 0));
-    assert_false(has(s, other, "", 10, 0));
+    lg_cell few = cell_of(7, 5, 10, 9), many = cell_of(7, 5, 100, 70), old = cell_of(3, 5, 10, 1);
+    teach(&many, 100, 80);
+    must(lg__store_add_cells(s, number, &few, 1, &err), &err);
+    must(lg__store_add_cells(s, number, &many, 1, &err), &err);
+    must(lg__store_add_cells(s, number, &old, 1, &err), &err);
+    assert_true(has(s, number, "", 10, "exact"));
+    assert_true(has(s, number, "", 100, "exact"));
+    assert_true(has(s, number, "", 100, "taught_exact"));
+    assert_false(has(s, number, "", 10, "taught_exact")); /* not teacher-forced */
+    assert_false(has(s, number, "", 50, "exact"));
+    assert_false(has(s, number, "kind=unique", 10, "exact"));
+    assert_false(has(s, other, "", 10, "exact"));
 
     struct cells last = cells_of(s, number, -1), all = cells_of(s, number, -2);
     assert_int_equal(last.count, 1); /* of two numbers of samples, the larger */
-    assert_int_equal(last.cell[0].score.samples, 100);
+    assert_int_equal(samples_of(&last.cell[0], "exact"), 100);
     assert_int_equal(all.count, 2);
     assert_int_equal(all.cell[0].step, 3);
     assert_int_equal(cells_of(s, number, 3).count, 1);
     assert_int_equal(cells_of(s, number, 4).count, 0);
     assert_int_equal(cells_of(s, other, -1).count, 0);
 
-    few.score.exact = 2; /* made again: replaced */
-    must(lg__store_add_cell(s, number, &few, &err), &err);
-    lg_run_cell back = {.step = 7, .length = 5};
-    int found;
-    must(lg__store_get_cell(s, number, &back, 10, 0, &found, &err), &err);
-    assert_int_equal(back.score.exact, 2);
+    few.value[0].value = 0.2; /* made again: replaced */
+    must(lg__store_add_cells(s, number, &few, 1, &err), &err);
+    struct cells back = {0};
+    must(lg__store_get_cells(s, number, &few, 10, keep_cell, &back, &err), &err);
+    assert_int_equal(exact_of(&back.cell[0]), 2);
+    lg_store_close(s);
+}
+
+/* All lines of a file are as good as more that were asked for; some of them are not. */
+static void all_that_there_is_is_enough(void **state)
+{
+    (void)state;
+    lg_store *s = open_store("enough.db");
+    lg_error err = {0};
+    int64_t number = add_run(s, "aaaa000000000001", "/x/one");
+    lg_cell some = cell_of(7, 5, 10, 9);
+    some.there = 12;
+    must(lg__store_add_cells(s, number, &some, 1, &err), &err);
+    assert_true(has(s, number, "", 10, "exact"));
+    assert_false(has(s, number, "", 100, "exact"));
+    lg_cell all = cell_of(7, 5, 12, 9);
+    all.there = 12;
+    must(lg__store_add_cells(s, number, &all, 1, &err), &err);
+    assert_true(has(s, number, "", 100, "exact"));
     lg_store_close(s);
 }
 
 /* ---- Losses -------------------------------------------------------------------------------- */
 
-static void count_loss(void *context, const lg_text_row *r)
+static void count_loss(void *context, const lg_cell *c)
 {
     int *n = context;
-    assert_true(r->kept && r->truncated.value == (double)r->step);
+    assert_true(c->kept && value_of(c, "truncated") == (double)c->step);
     ++*n;
 }
 
@@ -321,11 +344,12 @@ static int losses_of(lg_store *s, int64_t number, int64_t step)
 {
     lg_error err = {0};
     int n = 0;
-    must(lg_store_losses(s, number, step, count_loss, &n, &err), &err);
+    must(lg_store_cells(s, number, step, "losses", count_loss, &n, &err), &err);
     return n;
 }
 
-/* Losses by position go with the steps after a checkpoint, and with their run. */
+/* Losses by position go with the steps after a checkpoint, and with their run; answers of the same run are
+ * another form. */
 static void losses_are_rewound_and_deleted(void **state)
 {
     (void)state;
@@ -333,10 +357,12 @@ static void losses_are_rewound_and_deleted(void **state)
     lg_store *s = open_store("losses.db");
     int64_t number = add_run(s, "00000000000000cc", in_home("nowhere")), steps;
     for (int step = 3; step <= 6; step += 3) {
-        lg_text_row rows[2] = {{.step = step, .length = 4, .low = 1, .high = 2, .documents = 5},
-                               {.step = step, .length = 4, .low = 3, .high = 4, .documents = 5}};
-        for (int i = 0; i < 2; i++) rows[i].truncated.value = step;
-        must(lg__store_add_losses(s, number, rows, 2, 1.5, &err), &err);
+        lg_cell cells[3] = {{.step = step, .length = 4, .first = 1, .last = 2, .values = 1},
+                            {.step = step, .length = 4, .first = 3, .last = 4, .values = 1},
+                            cell_of(step, 4, 10, 5)};
+        for (int i = 0; i < 2; i++)
+            cells[i].value[0] = (lg_value){lg_kind_find("truncated"), 5, step, NAN, NAN};
+        must(lg__store_add_cells(s, number, cells, 3, &err), &err);
     }
     assert_int_equal(losses_of(s, number, -2), 4);
     assert_int_equal(losses_of(s, number, -1), 2);
@@ -346,7 +372,7 @@ static void losses_are_rewound_and_deleted(void **state)
     must(lg_store_delete(s, number, &err), &err);
     assert_int_equal(losses_of(s, number, -2), 0);
     lg_store_close(s);
-    assert_string_equal(ask_sql(in_home("losses.db"), "SELECT count(*) FROM losses"), "0");
+    assert_string_equal(ask_sql(in_home("losses.db"), "SELECT count(*) FROM measurements"), "0");
 }
 
 /* ---- Versions --------------------------------------------------------------------------- */
@@ -405,14 +431,14 @@ static void builds_are_written_once(void **state)
     for (int i = 0; i < 2; i++) {
         lg_store *s = open_store("once.db");
         int64_t number = add_run(s, "00000000000000aa", "/x");
-        lg_run_cell cell = {.step = i, .length = 5};
-        must(lg__store_add_cell(s, number, &cell, &err), &err);
+        lg_cell cell = cell_of(i, 5, 10, 5);
+        must(lg__store_add_cells(s, number, &cell, 1, &err), &err);
         lg_store_close(s);
     }
     assert_string_equal(ask_sql(file, "SELECT count(*) FROM builds"), "1");
-    assert_string_equal(ask_sql(file, "SELECT count(*) FROM evals AS e JOIN builds AS b ON"
+    assert_string_equal(ask_sql(file, "SELECT count(*) FROM measurements AS e JOIN builds AS b ON"
                                       " b.number = e.build"),
-                        "2");
+                        "4");
 }
 
 static void take_values(void *context, const char *key, const char *const *values)
@@ -513,9 +539,9 @@ static int64_t add_whole_run(lg_store *s, const char *id, const char *folder)
 {
     lg_error err = {0};
     int64_t number = add_run(s, id, folder);
-    lg_run_cell c = cell_of(5, 3, 10, 5);
+    lg_cell c = cell_of(5, 3, 10, 5);
     must(add_steps(s, number, 1, 5, 0, &err), &err);
-    must(lg__store_add_cell(s, number, &c, &err), &err);
+    must(lg__store_add_cells(s, number, &c, 1, &err), &err);
     return number;
 }
 
@@ -554,7 +580,7 @@ static void delete_takes_what_is_the_runs_own(void **state)
     assert_int_equal(add_run(s, "eeee000000000005", "/x"), 5); /* a number is never another's */
     lg_store_close(s);
     assert_string_equal(ask_sql(in_home("delete.db"), "SELECT count(*) FROM metrics"), "0");
-    assert_string_equal(ask_sql(in_home("delete.db"), "SELECT count(*) FROM evals"), "0");
+    assert_string_equal(ask_sql(in_home("delete.db"), "SELECT count(*) FROM measurements"), "0");
 }
 
 static void a_run_that_trains_is_not_deleted(void **state)
@@ -657,6 +683,7 @@ int main(void)
         cmocka_unit_test(rewind_forgets_what_came_after),
         cmocka_unit_test(a_cell_comes_back_as_it_was),
         cmocka_unit_test(only_the_same_cell_is_taken),
+        cmocka_unit_test(all_that_there_is_is_enough),
         cmocka_unit_test(a_cell_of_two_states_is_shown_once),
         cmocka_unit_test(a_run_of_two_builds_names_both),
         cmocka_unit_test(losses_are_rewound_and_deleted),

@@ -256,9 +256,11 @@ static void measure_naively(struct naive *v, const struct lg__run *run)
     lg_corpus_free(c);
 }
 
-static void same_mean(const struct naive *v, int which, int low, int high, const lg_text_mean *m)
+static void same_mean(const struct naive *v, int which, const lg_cell *c, const char *kind)
 {
     double mean = 0, squares = 0, one[DOCUMENTS];
+    int low = c->first, high = c->last;
+    lg_text_mean m = mean_of(c, kind);
     for (int d = 0; d < v->documents; d++) {
         one[d] = 0;
         for (int p = low; p <= high; p++) one[d] += v->loss[which][d][p] / (high - low + 1);
@@ -266,9 +268,9 @@ static void same_mean(const struct naive *v, int which, int low, int high, const
     }
     for (int d = 0; d < v->documents; d++) squares += (one[d] - mean) * (one[d] - mean);
     double error = sqrt(squares / (v->documents - 1) / v->documents);
-    assert_true(fabs(m->value - mean) < 1e-6);
-    assert_true(fabs(m->low - (mean - 1.96 * error)) < 1e-4);
-    assert_true(fabs(m->high - (mean + 1.96 * error)) < 1e-4);
+    assert_true(fabs(m.value - mean) < 1e-6);
+    assert_true(fabs(m.low - (mean - 1.96 * error)) < 1e-4);
+    assert_true(fabs(m.high - (mean + 1.96 * error)) < 1e-4);
 }
 
 static void loss_by_position_is_the_naive_one(void **state)
@@ -281,29 +283,29 @@ static void loss_by_position_is_the_naive_one(void **state)
         struct rows rows = {.count = 0};
         struct naive *v = calloc(1, sizeof *v);
         lg_error err = {0};
-        lg_text_eval_options o = {.folder = in_home(runs[i]), .threads = 1};
+        lg_eval_options o = {.folder = in_home(runs[i]), .threads = 1};
         o.lengths = (const int[]){LONG, 100000};
         o.length_count = 2;
-        o.callback = keep_row;
-        o.callback_context = &rows;
-        must(lg_run_eval_text(&o, NULL, &err), &err);
+        o.each = keep_row;
+        o.context = &rows;
+        must(lg_run_eval(&o, NULL, &err), &err);
         must(lg__run_open_folder(&run, in_home(runs[i]), NULL, NULL, &err), &err);
         measure_naively(v, &run);
         assert_true(v->documents > 3);
         assert_int_equal(rows.count, 6); /* no document has 100,000 tokens: left out */
         for (int b = 0; b < 6; b++) {
-            const lg_text_row *r = &rows.row[b];
+            const lg_cell *r = &rows.row[b];
             assert_int_equal(r->length, LONG);
-            assert_int_equal(r->low, bins[b][0]);
-            assert_int_equal(r->high, bins[b][1]);
-            assert_int_equal(r->documents, v->documents);
+            assert_int_equal(r->first, bins[b][0]);
+            assert_int_equal(r->last, bins[b][1]);
+            assert_int_equal(samples_of(r, "truncated"), v->documents);
             assert_int_equal(r->there, v->documents);
             assert_int_equal(r->context, CONTEXT);
-            same_mean(v, 0, r->low, r->high, &r->truncated);
-            same_mean(v, 1, r->low, r->high, &r->sliding);
-            same_mean(v, 2, r->low, r->high, &r->excess);
+            same_mean(v, 0, r, "truncated");
+            same_mean(v, 1, r, "sliding");
+            same_mean(v, 2, r, "excess");
         }
-        assert_true(rows.row[5].excess.value != 0);
+        assert_true(value_of(&rows.row[5], "excess") != 0);
         lg__run_close(&run);
         free(v);
     }
@@ -315,16 +317,16 @@ static void eval_into(const char *store, const int *lengths, int count, int docu
                       int again, struct rows *rows)
 {
     lg_error err = {0};
-    lg_text_eval_options o = {.folder = in_home("whole0"), .store = in_home(store), .threads = 1};
+    lg_eval_options o = {.folder = in_home("whole0"), .store = in_home(store), .threads = 1};
     o.lengths = lengths;
     o.length_count = count;
-    o.documents = documents;
-    o.context = context;
+    o.samples = documents;
+    o.sliding = context;
     o.force = again;
-    o.callback = keep_row;
-    o.callback_context = rows;
+    o.each = keep_row;
+    o.context = rows;
     rows->count = 0;
-    must(lg_run_eval_text(&o, NULL, &err), &err);
+    must(lg_run_eval(&o, NULL, &err), &err);
 }
 
 static int kept(const struct rows *rows)
@@ -338,15 +340,12 @@ static void same_rows(const struct rows *a, const struct rows *b)
 {
     assert_int_equal(a->count, b->count);
     for (int i = 0; i < a->count; i++) {
-        const lg_text_row *x = &a->row[i], *y = &b->row[i];
-        assert_true(x->step == y->step && x->length == y->length && x->low == y->low &&
-                    x->high == y->high && x->context == y->context);
-        assert_true(x->documents == y->documents && x->there == y->there);
-        assert_memory_equal(&x->truncated, &y->truncated, sizeof x->truncated);
-        assert_memory_equal(&x->sliding, &y->sliding, sizeof x->sliding);
-        assert_memory_equal(&x->excess, &y->excess, sizeof x->excess);
+        const lg_cell *x = &a->row[i], *y = &b->row[i];
+        assert_true(x->step == y->step && x->length == y->length && x->first == y->first &&
+                    x->last == y->last && x->context == y->context);
+        assert_true(x->there == y->there && x->values == 3 && same_values(x, y));
         assert_true(x->trained_least == y->trained_least && x->trained_length == y->trained_length);
-        assert_string_equal(x->texts, y->texts);
+        assert_string_equal(x->setting, y->setting);
         assert_string_equal(x->data, y->data);
     }
 }
@@ -378,23 +377,24 @@ static void losses_are_kept(void **state)
     assert_int_equal(kept(&second), 0);
     eval_into("s.db", both, 2, 1, 0, 0, &second);
     assert_int_equal(kept(&second), 0);
-    assert_true(isnan(second.row[0].truncated.low)); /* of one document: no interval */
+    assert_true(isnan(mean_of(&second.row[0], "truncated").low)); /* of one document: no interval */
     eval_into("s.db", both, 2, 1, 0, 0, &third);
     assert_int_equal(kept(&third), 11);
-    assert_true(isnan(third.row[0].truncated.low) && isnan(third.row[0].excess.high));
-    assert_true(third.row[3].truncated.value == second.row[3].truncated.value);
+    assert_true(isnan(mean_of(&third.row[0], "truncated").low) &&
+                isnan(mean_of(&third.row[0], "excess").high));
+    assert_true(value_of(&third.row[3], "truncated") == value_of(&second.row[3], "truncated"));
     /* read again: of two numbers of documents, the greater one */
     lg_store *s = lg_store_open(in_home("s.db"), 0, &err);
     if (!s) fail_msg("%s", err.text);
     must(lg_store_find(s, in_home("whole0"), take_number, &number, &err), &err);
     second.count = 0;
-    must(lg_store_losses(s, number, -1, keep_row, &second, &err), &err);
+    must(lg_store_cells(s, number, -1, "losses", keep_row, &second, &err), &err);
     assert_int_equal(second.count, 11 + 4 + 11); /* context 4; context 8 with length 8, 16, 24 */
     memmove(second.row, second.row + 15, 11 * sizeof second.row[0]);
     second.count = 11;
     same_rows(&first, &second);
     second.count = 0;
-    must(lg_store_losses(s, number, 7, keep_row, &second, &err), &err);
+    must(lg_store_cells(s, number, 7, "losses", keep_row, &second, &err), &err);
     assert_int_equal(second.count, 0);
     lg_store_close(s);
 }
@@ -410,7 +410,7 @@ static void losses_are_made_on_the_way(void **state)
     lg_error err = {0};
     int64_t number = 0;
     for (int i = 0; i < 2; i++) { /* whole, and in two parts */
-        lg_run_options o = {.folder = in_home(i ? "way-parts" : "way"), .callback = keep_row};
+        lg_run_options o = {.folder = in_home(i ? "way-parts" : "way"), .each = keep_row};
         o.store = in_home(i ? "way-parts.db" : "way.db");
         o.context = &way;
         way.count = 0;
@@ -422,13 +422,14 @@ static void losses_are_made_on_the_way(void **state)
         lg_store *s = lg_store_open(o.store, 0, &err);
         if (!s) fail_msg("%s", err.text);
         must(lg_store_find(s, o.folder, take_number, &number, &err), &err);
-        must(lg_store_losses(s, number, -2, keep_row, i ? &again : &end, &err), &err);
+        must(lg_store_cells(s, number, -2, "losses", keep_row, i ? &again : &end, &err), &err);
         lg_store_close(s);
         same_rows(&way, i ? &again : &end);
     }
     assert_int_equal(end.count, 2 * (4 + 6)); /* steps 3 and 6 */
     same_rows(&end, &again);
-    assert_true(end.row[0].step == 3 && end.row[19].step == 6 && end.row[19].documents == 4);
+    assert_true(end.row[0].step == 3 && end.row[19].step == 6 &&
+                samples_of(&end.row[19], "excess") == 4);
     size_t n = read_file("way/checkpoint/step-000000008/model.safetensors", a, sizeof a);
     assert_int_equal(read_file("whole0/checkpoint/step-000000008/model.safetensors", b, sizeof b),
                      n);
@@ -467,14 +468,25 @@ static void what_cannot_be_is_refused(void **state)
     refused("none", near, 3, LG_RUN_NEW, "target");
 }
 
-/* Its answers would all be wrong. */
+/* What there is only of answers is refused before anything is measured. */
 static void a_text_has_no_answers(void **state)
 {
     (void)state;
-    lg_error err = {0};
-    lg_eval_options o = {.folder = in_home("whole0"), .predicted = -1};
-    assert_int_equal(lg_run_eval(&o, NULL, &err), LG_ERROR_ARGUMENT);
-    assert_non_null(strstr(err.text, "is a run of texts, which has no answers"));
+    static const int two[] = {2};
+    static const char *const names[] = {"names=5"};
+    const lg_eval_options wrong[] = {{.sparsities = two, .sparsity_count = 1, .predicted = -1},
+                                     {.settings = names, .setting_count = 1, .predicted = -1},
+                                     {.task = "copy", .predicted = -1},
+                                     {.predicted = 1}};
+    static const char *const says[] = {"--sparsities", "--vary", "--task", "--source"};
+    for (int i = 0; i < 4; i++) {
+        lg_error err = {0};
+        lg_eval_options o = wrong[i];
+        o.folder = in_home("whole0");
+        assert_int_equal(lg_run_eval(&o, NULL, &err), LG_ERROR_ARGUMENT);
+        assert_non_null(strstr(err.text, "is a run of task text, for which there is no"));
+        assert_non_null(strstr(err.text, says[i]));
+    }
 }
 
 static int keep_note(void *context, const lg_run_step *s)
@@ -500,23 +512,23 @@ static void stale_tokens_are_told(void **state)
     must(train_with(o, own, 2, &err), &err);
     assert_non_null(strstr(note, "c.tokens was made of other texts, or they have changed since"));
     assert_non_null(strstr(note, "it was rebuilt"));
-    lg_text_eval_options e = {.folder = in_home("stale2"), .threads = 1, .documents = 2};
+    lg_eval_options e = {.folder = in_home("stale2"), .threads = 1, .samples = 2};
     e.lengths = (const int[]){8};
     e.length_count = 1;
-    must(lg_run_eval_text(&e, &warning, &err), &err);
+    must(lg_run_eval(&e, &warning, &err), &err);
     assert_string_equal(warning.text, "");
     FILE *f = fopen(in_home("c.tokens"), "r+"); /* cut off */
     assert_true(f && ftruncate(fileno(f), 200) == 0 && fclose(f) == 0);
-    must(lg_run_eval_text(&e, &warning, &err), &err);
+    must(lg_run_eval(&e, &warning, &err), &err);
     assert_non_null(strstr(warning.text, "is cut off; it was rebuilt"));
     /* the same of texts that are named */
     e.texts = in_home("d.txt");
     write_corpus("d.txt", 0, 5);
     warning.text[0] = 0;
-    must(lg_run_eval_text(&e, &warning, &err), &err);
+    must(lg_run_eval(&e, &warning, &err), &err);
     assert_string_equal(warning.text, "");
     write_corpus("d.txt", 0, 6);
-    must(lg_run_eval_text(&e, &warning, &err), &err);
+    must(lg_run_eval(&e, &warning, &err), &err);
     assert_non_null(strstr(warning.text, "it was rebuilt"));
 }
 

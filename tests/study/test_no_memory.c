@@ -177,19 +177,13 @@ static void fill(struct lg__study *s)
 {
     lg_error err = {0};
     for (int run = 0; run < s->plan.count; run++) {
-        struct lg__row rows[64];
-        int n = 0;
-        for (int cell = 0; cell < lg__study_variant_of(s, run)->count; cell++)
-            for (int mode = 0; mode < s->modes; mode++)
-                rows[n++] = (struct lg__row){.run = run,
-                                             .cell = cell,
-                                             .mode = mode,
-                                             .samples = 4,
-                                             .value = 0.75,
-                                             .low = 0.5,
-                                             .high = 0.9,
-                                             .tokens = 10 + run};
-        if (lg__results_put(s, run, rows, n, &err)) fail_msg("%s", err.text);
+        static const char *const kinds[] = {"exact", "taught_exact"};
+        for (int cell = 0; cell < lg__variant_of(&s->plan, run)->count; cell++)
+            for (int k = 0; k < 2; k++) {
+                struct lg__row row = {.run = run, .cell = cell, .tokens = 10 + run};
+                row.v = (lg_value){lg_kind_find(kinds[k]), 4, 0.75, 0.5, 0.9};
+                if (lg__rows_add(&s->rows, &row, &err)) fail_msg("%s", err.text);
+            }
     }
     lg__study_count(s);
 }
@@ -205,15 +199,15 @@ static void no_memory_for_rows(void **state)
     if (lg__study_open(&s, &o, 1, &err)) fail_msg("%s", err.text);
     fill(&s);
     if (lg__results_write(&s, &err)) fail_msg("%s", err.text);
-    char *whole = read_file("results/full/evals.csv");
+    char *whole = read_file("results/full/measurements.csv");
     assert_true(strlen(whole) > 4000);
-    write_file("results/full/evals.csv", old);
+    write_file("results/full/measurements.csv", old);
     for (int code = -1; code; n++) {
         lg__alloc_fail_after(n);
         code = lg__results_write(&s, &err);
         lg__alloc_fail_after(-1);
         if (code) is_memory_error(code, &err, "lg__results_write", n);
-        file_is("results/full/evals.csv", code ? old : whole, n);
+        file_is("results/full/measurements.csv", code ? old : whole, n);
     }
     if (n < 5) fail_msg("only %ld allocations", n);
     free(whole);
@@ -241,23 +235,22 @@ static void no_memory_for_checks(void **state)
     static struct told whole, t;
     lg_reproduce_options o = options();
     struct lg__study s = {0};
-    struct lg__cell *cells;
+    struct lg__joins cells;
     lg_reproduce_result r = {0};
     lg_error err = {0};
-    int count;
     long n = 0;
     o.check = keep_check;
     o.context = &whole;
     if (lg__study_open(&s, &o, 1, &err)) fail_msg("%s", err.text);
     fill(&s);
-    assert_int_equal(lg__study_cells(&s, &cells, &count, &err), 0);
-    assert_int_equal(lg__study_check(&s, cells, count, &r, &err), 0);
+    assert_int_equal(lg__rows_join(&s.rows, &s.plan, s.done, &cells, &err), 0);
+    assert_int_equal(lg__study_check(&s, &cells, &r, &err), 0);
     assert_int_equal(whole.checks, 3);
     o.context = &t;
     for (int code = -1; code; n++) {
         t.checks = 0;
         lg__alloc_fail_after(n);
-        code = lg__study_check(&s, cells, count, &r, &err);
+        code = lg__study_check(&s, &cells, &r, &err);
         lg__alloc_fail_after(-1);
         if (code) is_memory_error(code, &err, "lg__study_check", n);
         assert_true(code ? t.checks < 3 : t.checks == 3);
@@ -267,7 +260,7 @@ static void no_memory_for_checks(void **state)
         }
     }
     assert_true(n > 6);
-    free(cells);
+    lg__joins_clear(&cells);
     lg__study_close(&s);
 }
 

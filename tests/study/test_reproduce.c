@@ -205,7 +205,7 @@ static void wrong_scales_and_experiments_are_refused(void **state)
          "Add \"is\""},
         {CONFIG VARY EXPERIMENT "  certify: 5\n  checks: [{certified: {length: 3}, is: 1}]\n", NULL,
          "length is of cells", "take it out"},
-        {CONFIG "vary: {mode: {a: {}}}\n" EXPERIMENT, NULL, "\"mode\"", "another name"},
+        {CONFIG "vary: {kind: {a: {}}}\n" EXPERIMENT, NULL, "\"kind\"", "another name"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct lg__sweep_plan p = {0};
@@ -305,16 +305,16 @@ static lg_reproduce_options options(const char *name, struct told *t)
 }
 
 #define HEAD                                                                                       \
-    "experiment,method,train,seed,length,unit,tokens,sparsity,samples,exact,exact_low,"            \
-    "exact_high,token_accuracy,ids,mode,trained_length,trained_sparsity\n"
+    "experiment,method,train,seed,kind,length,unit,sparsity,source,first,last,context,samples,"    \
+    "there,value,low,high,tokens,trained_length,trained_sparsity\n"
 
-/* Both modes of a cell, right in so many of a hundred. */
+/* Two kinds at a cell, right in so many of a hundred. */
 static void put_cell(FILE *f, int seed, int length, int sparsity, int right)
 {
-    static const char *const modes[] = {"generated", "taught"};
+    static const char *const kinds[] = {"exact", "taught_exact"};
     for (int m = 0; m < 2; m++)
-        fprintf(f, "hand,,k=1,%d,%d,pairs,%d.00,%d,100,%.6f,0.1,0.9,0.5,given,%s,20,4\n", seed,
-                length, 2 * length, sparsity, m ? 0.5 : right / 100.0, modes[m]);
+        fprintf(f, "hand,,k=1,%d,%s,%d,pairs,%d,given,0,0,0,100,0,%.6f,0.1,0.9,%d.00,20,4\n", seed,
+                kinds[m], length, sparsity, m ? 0.5 : right / 100.0, 2 * length);
 }
 
 static void checks_over_rows_by_hand(void **state)
@@ -341,7 +341,7 @@ static void checks_over_rows_by_hand(void **state)
         "    - {least: {sparsity: 9}, is: 0.9}\n"
         "    - {monotone: sparsity, where: {length: 20}, chance: 0.5}\n"
         "    - {monotone: sparsity, where: {length: 40}}\n"
-        "    - {least: {mode: taught}, is: 0.5}\n"
+        "    - {least: {kind: taught_exact}, is: 0.5}\n"
         "    - {least: {length: 40, sparsity: 2}, is: 0.905}\n" /* one seed has 0.90, one 0.92 */
         "    - {most: {length: 20, sparsity: 6}, is: 0.54}\n"
         "config:\n"
@@ -351,7 +351,7 @@ static void checks_over_rows_by_hand(void **state)
         "vary: {k: {1: {}}, seed: [1, 2]}\n");
     mkdir(in_home("results"), 0777);
     mkdir(in_home("results/hand"), 0777);
-    FILE *f = fopen(in_home("results/hand/evals.csv"), "w");
+    FILE *f = fopen(in_home("results/hand/measurements.csv"), "w");
     assert_non_null(f);
     fputs(HEAD, f);
     static const int right[2][3][2] = {{{96, 90}, {80, 70}, {50, 89}},
@@ -422,14 +422,15 @@ static void figures_over_an_axis(void **state)
                                         "vary: {k: {10: {}, 2: {}}, seed: [1]}\n");
     mkdir(in_home("results"), 0777);
     mkdir(in_home("results/axis"), 0777);
-    FILE *f = fopen(in_home("results/axis/evals.csv"), "w");
+    FILE *f = fopen(in_home("results/axis/measurements.csv"), "w");
     assert_non_null(f);
     fputs(HEAD, f);
     for (int k = 2; k <= 10; k += 8)
         for (int length = 20; length <= 40; length += 20)
             for (int m = 0; m < 2; m++)
-                fprintf(f, "axis,,k=%d,1,%d,letters,%d.00,0,100,0.%d,0.1,0.9,0.5,given,%s,20,0\n",
-                        k, length, length, k, m ? "taught" : "generated");
+                fprintf(f,
+                        "axis,,k=%d,1,%s,%d,letters,0,given,0,0,0,100,0,0.%d,0.1,0.9,%d.00,20,0\n",
+                        k, m ? "taught_exact" : "exact", length, k, length);
     assert_int_equal(fclose(f), 0);
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.done == 2 && t.figures == 2);
@@ -484,12 +485,13 @@ static void rows_are_made_once(void **state)
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.runs == 4 && r.done == 4 && !r.failed && !r.left && r.held == 1);
     assert_int_equal(t.begun, 4);
-    char *rows = read_file("results/tiny/evals.csv"), *json = read_file("results/tiny/run.json");
-    assert_int_equal(count_lines(rows), 1 + 4 * 2 * 2);
+    char *rows = read_file("results/tiny/measurements.csv"),
+         *json = read_file("results/tiny/run.json");
+    assert_int_equal(count_lines(rows), 1 + 4 * 2 * 6); /* six kinds where no ID is predicted */
     assert_memory_equal(rows, HEAD, strlen(HEAD));
-    says(rows, "\ntiny,plain,,1,3,letters,8.00,0,4,");
-    says(rows, "\ntiny,\"coupled, RoPE\",,2,5,letters,12.00,0,4,");
-    says(rows, ",given,taught,5,0\n");
+    says(rows, "\ntiny,plain,,1,exact,3,letters,0,given,0,0,0,4,0,");
+    says(rows, "\ntiny,\"coupled, RoPE\",,2,taught_token_accuracy,5,letters,0,given,0,0,0,4,0,");
+    says(rows, ",12.00,5,0\n");
     says(json, "\"command\": \"lengthen reproduce tiny --only 'method=plain,seed=1' ");
     says(json, "\"question\": \"Is it so?\"");
     says(json, lg_commit());
@@ -498,7 +500,7 @@ static void rows_are_made_once(void **state)
     t = (struct told){0};
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.done == 4 && !t.begun && !t.notes && t.figures == 1);
-    char *again = read_file("results/tiny/evals.csv"),
+    char *again = read_file("results/tiny/measurements.csv"),
          *json_again = read_file("results/tiny/run.json");
     assert_string_equal(rows, again);
     assert_string_equal(json, json_again);
@@ -508,11 +510,11 @@ static void rows_are_made_once(void **state)
     char command[200];
     snprintf(command, sizeof command, "rm -rf %s/runs", home);
     assert_int_equal(system(command), 0);
-    take_line_out("results/tiny/evals.csv", 9);
+    take_line_out("results/tiny/measurements.csv", 14); /* exact at length 3, plain, seed 2 */
     must(lg_reproduce(&o, &r, &err), &err);
     assert_int_equal(t.begun, 1);
     assert_true(there("runs/tiny/method=plain,seed=2") && !there("runs/tiny/method=plain,seed=1"));
-    again = read_file("results/tiny/evals.csv");
+    again = read_file("results/tiny/measurements.csv");
     assert_string_equal(rows, again);
     free(again);
     free(rows);
@@ -568,7 +570,12 @@ static void certificates_are_kept(void **state)
     snprintf(command, sizeof command, "cp '%s/runs/sure/steps=enough,seed=1/certificate.json' '%s'",
              home, in_home(of_few));
     assert_int_equal(system(command), 0);
-    take_line_out("results/sure/evals.csv", 8);
+    char *whole = read_file("results/sure/measurements.csv"),
+         *few = strstr(whole, "\nsure,,steps=few,1,exact,");
+    assert_non_null(few);
+    few[1] = 0;
+    take_line_out("results/sure/measurements.csv", count_lines(whole) + 1);
+    free(whole);
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.done == 2 && r.broken == 1);
     after = read_file(of_few);
@@ -611,7 +618,7 @@ static void scales_and_states(void **state)
     lg_reproduce_result r;
     lg_experiment x;
     lg_error err = {0};
-    char *rows = read_file("results/tiny/evals.csv");
+    char *rows = read_file("results/tiny/measurements.csv");
     must(lg_experiments(&o, keep_state, &x, &err), &err);
     assert_true(x.runs == 4 && x.done == 4 && x.budget == 3 && x.minutes_left == 0 && x.hours >= 0);
     o.scale = "smoke";
@@ -619,8 +626,8 @@ static void scales_and_states(void **state)
     assert_true(x.runs == 1 && x.done == 0 && x.minutes_left == 3);
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.runs == 1 && r.done == 1 && r.empty == 1);
-    assert_true(there("runs/tiny/evals.csv") && there("runs/tiny/run.json"));
-    char *same = read_file("results/tiny/evals.csv");
+    assert_true(there("runs/tiny/measurements.csv") && there("runs/tiny/run.json"));
+    char *same = read_file("results/tiny/measurements.csv");
     assert_string_equal(rows, same);
     free(same);
     free(rows);
@@ -693,54 +700,66 @@ static void damaged_files_are_refused(void **state)
     static const struct {
         const char *from, *to, *words, *more;
     } wrong[] = {
-        {"experiment,method", "experiment,way", "evals.csv:1: ", "heading"},
-        {"\ntiny,plain,,1,3,", "\ntiny,plain,,1,", "evals.csv:2: ", "17 fields"},
-        {"\ntiny,plain,,1,3,", "\nother,plain,,1,3,", "evals.csv:2: ", "another experiment"},
-        {"\ntiny,plain,,1,3,", "\ntiny,plane,,1,3,", "evals.csv:2: ", "no run of"},
-        {"\ntiny,plain,,1,3,", "\ntiny,plain,k=1,1,3,", "evals.csv:2: ", "no run of"},
-        {"\ntiny,plain,,1,3,", "\ntiny,plain,,7,3,", "evals.csv:2: ", "no run of"},
-        {"\ntiny,plain,,1,3,", "\ntiny,plain,,x,3,", "evals.csv:2: ", "seed is \"x\""},
-        {"\ntiny,plain,,1,3,", "\ntiny,plain,,1,4,", "evals.csv:2: ", "no cell"},
-        {"\ntiny,plain,,1,5,", "\ntiny,plain,,1,3,", "evals.csv:4: ", "twice"},
-        {"given,taught", "given,tought", "evals.csv:3: ", "neither generated nor taught"},
-        {",given,taught,5,0", ",given,taught,6,0", "evals.csv:3: ", "another length"},
-        {",letters,8.00,", ",letters,-8.00,", "evals.csv:2: ", "tokens is \"-8.00\""},
-        {",letters,8.00,0,4,", ",letters,8.00,0,0,", "evals.csv:2: ", "samples is \"0\""},
-        {",letters,8.00,0,4,0.", ",letters,8.00,0,4,7.", "evals.csv:2: ", "exact is \"7."},
-        {"\ntiny,\"coupled, RoPE\",,2,5,", "\ntiny,\"coupled, RoPE,,2,5,", "evals.csv:1",
-         "not ended"},
-        {"\ntiny,\"coupled, RoPE\",,2,5,", "\ntiny,\"coupled, RoPE\"x,,2,5,", "evals.csv:1",
-         "not ended"},
+        {"experiment,method", "experiment,way", "measurements.csv:1: ", "heading"},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plain,,1,exact,", "measurements.csv:2: ", "20 fields"},
+        {"\ntiny,plain,,1,exact,3,", "\nother,plain,,1,exact,3,",
+         "measurements.csv:2: ", "another experiment"},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plane,,1,exact,3,",
+         "measurements.csv:2: ", "no run of"},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plain,k=1,1,exact,3,",
+         "measurements.csv:2: ", "no run of"},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plain,,7,exact,3,",
+         "measurements.csv:2: ", "no run of"},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plain,,x,exact,3,",
+         "measurements.csv:2: ", "seed is \"x\""},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plain,,1,exact,4,", "measurements.csv:2: ", "no cell"},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plain,,1,exakt,3,",
+         "measurements.csv:2: ", "kind is \"exakt\""},
+        {"\ntiny,plain,,1,exact,3,", "\ntiny,plain,,1,excess,3,",
+         "measurements.csv:2: ", "do not have"},
+        {"\ntiny,plain,,1,token_accuracy,3,", "\ntiny,plain,,1,exact,3,",
+         "measurements.csv:3: ", "twice"},
+        {"letters,0,given,", "letters,0,gone,",
+         "measurements.csv:2: ", "neither given nor predicted"},
+        {",8.00,5,0", ",8.00,6,0", "measurements.csv:2: ", "another length"},
+        {",8.00,5,0", ",eight,5,0", "measurements.csv:2: ", "tokens is \"eight\""},
+        {",given,0,0,0,4,0,", ",given,0,0,0,0,0,", "measurements.csv:2: ", "samples is \"0\""},
+        {",given,0,0,0,4,0,0.", ",given,0,0,0,4,0,7.", "measurements.csv:2: ", "value is \"7."},
+        {"\ntiny,\"coupled, RoPE\",,2,exact,5,", "\ntiny,\"coupled, RoPE,,2,exact,5,",
+         "measurements.csv:", "not ended"},
+        {"\ntiny,\"coupled, RoPE\",,2,exact,5,", "\ntiny,\"coupled, RoPE\"x,,2,exact,5,",
+         "measurements.csv:", "not ended"},
     };
     struct told t = {0};
     lg_reproduce_options o = options("tiny", &t);
     lg_reproduce_result r;
     lg_error err = {0};
-    char *good = read_file("results/tiny/evals.csv"), *json = read_file("results/tiny/run.json");
+    char *good = read_file("results/tiny/measurements.csv"),
+         *json = read_file("results/tiny/run.json");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char text[8192], *at = strstr(good, wrong[i].from);
+        char text[16384], *at = strstr(good, wrong[i].from);
         assert_non_null(at);
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, wrong[i].to,
                  at + strlen(wrong[i].from));
-        write_file("results/tiny/evals.csv", text);
+        write_file("results/tiny/measurements.csv", text);
         int code = lg_reproduce(&o, &r, &err);
         if (code != LG_ERROR_ARGUMENT) fail_msg("%zu: %d %s", i, code, err.text);
         says(err.text, wrong[i].words);
         says(err.text, wrong[i].more);
-        char *same = read_file("results/tiny/evals.csv");
+        char *same = read_file("results/tiny/measurements.csv");
         assert_string_equal(text, same);
         free(same);
     }
     good[strlen(good) - 1] = 0; /* cut off */
-    write_file("results/tiny/evals.csv", good);
+    write_file("results/tiny/measurements.csv", good);
     assert_int_equal(lg_reproduce(&o, &r, &err), LG_ERROR_ARGUMENT);
-    says(err.text, "evals.csv:17: ");
-    FILE *f = fopen(in_home("results/tiny/evals.csv"), "a");
+    says(err.text, "measurements.csv:49: ");
+    FILE *f = fopen(in_home("results/tiny/measurements.csv"), "a");
     assert_true(f && fwrite("\n\0\0\0", 1, 4, f) == 4 && fclose(f) == 0);
     assert_int_equal(lg_reproduce(&o, &r, &err), LG_ERROR_ARGUMENT);
     says(err.text, "byte 0");
     strcat(good, "\n");
-    write_file("results/tiny/evals.csv", good);
+    write_file("results/tiny/measurements.csv", good);
     write_file("results/tiny/run.json", "{\"experiment\": \"tiny\", \"runs\": [");
     assert_int_equal(lg_reproduce(&o, &r, &err), LG_ERROR_ARGUMENT);
     says(err.text, "run.json:1: ");
@@ -768,7 +787,8 @@ static void a_stopped_one_goes_on(void **state)
     t.stop = 0;
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.done == 4 && !r.left);
-    char *rows = read_file("results/long/evals.csv"), *other = read_file("results/tiny/evals.csv");
+    char *rows = read_file("results/long/measurements.csv"),
+         *other = read_file("results/tiny/measurements.csv");
     for (char *a = strstr(rows, "\nlong,"), *b = strstr(other, "\ntiny,"); a;
          a = strstr(a + 1, "\nlong,"), b = strstr(b + 1, "\ntiny,"))
         assert_memory_equal(a + 6, b + 6, strcspn(b + 6, "\n"));

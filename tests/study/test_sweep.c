@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "helpers/home.h"
+#include "runs/cells.h"
 #include "runs/run.h"
 #include "runs/store.h"
 #include "study/sweep.h"
@@ -368,7 +369,7 @@ static void a_stopped_sweep_goes_on(void **state)
         struct lg__sweep_found f;
         snprintf(name, sizeof name, "long/seed=%d", i);
         must(lg__sweep_find(s, in_home(name), &f, &err), &err);
-        assert_true(f.number && f.done && f.seed == i && f.step == 300);
+        assert_true(f.number && f.done && f.step == 300);
         must(lg_store_steps(s, f.number, count_step, &step, &err), &err);
         assert_int_equal(step, 300);
     }
@@ -387,12 +388,13 @@ static int64_t put_run(lg_store *s, const char *folder, int number, int64_t seed
     snprintf(text, sizeof text,
              "# lengthen run %s\n"
              "seed: %lld\n"
-             "task: {name: copy}\n"
-             "positions: {ids: %s}\n"
+             "task: {name: sparse-parity-scratchpad, walk: dense}\n"
+             "positions: %s\n"
              "model: {width: 16, heads: 2}\n"
-             "train: {steps: 20, batch: 8, warmup: 2, length: [1, 5]}\n"
-             "eval: {lengths: [3, 5], samples: 4}\n",
-             id, (long long)seed, strrchr(folder, '=') + 1);
+             "train: {steps: 20, batch: 8, warmup: 2, length: [1, 5], sparsity: [1, 4]}\n"
+             "eval: {lengths: [5, 10], sparsities: [2, 4, 8], samples: 10}\n",
+             id, (long long)seed,
+             strstr(folder, "plain") ? "{ids: plain}" : "{ids: coupled, source: delta}");
     snprintf(path, sizeof path, "hand/%s", folder);
     assert_int_equal(mkdir(in_home(path), 0777), 0);
     snprintf(path, sizeof path, "hand/%s/config.yaml", folder);
@@ -401,9 +403,9 @@ static int64_t put_run(lg_store *s, const char *folder, int number, int64_t seed
     lg_store_run r = {.id = id,
                       .folder = in_home(path),
                       .state = state,
-                      .task = "copy",
+                      .task = "sparse-parity-scratchpad",
                       .positions = "",
-                      .unit = "letters",
+                      .unit = "pairs",
                       .config = "",
                       .seed = seed,
                       .step = 20,
@@ -419,31 +421,33 @@ static int64_t put_run(lg_store *s, const char *folder, int number, int64_t seed
 static void put_cell(lg_store *s, int64_t run, int step, int length, int sparsity, int predicted,
                      int exact)
 {
-    lg_run_cell c = {.step = step, .length = length, .sparsity = sparsity, .predicted = predicted};
+    lg_cell c = {.step = step, .length = length, .sparsity = sparsity, .predicted = predicted};
     lg_error err = {0};
     c.tokens = 2 * length;
-    c.score.samples = 10;
-    c.score.exact = exact;
-    must(lg__store_add_cell(s, run, &c, &err), &err);
+    lg__cell_add_share(&c, "exact", 10, exact, 10);
+    must(lg__store_add_cells(s, run, &c, 1, &err), &err);
 }
 
 struct cells {
     int n;
-    lg_sweep_cell cell[16];
+    lg_joined cell[16];
+    lg_cell at[16];
     double exact[16][4];
     int64_t seed[16][4];
     char variant[16][40];
 };
 
-static void keep(void *context, const lg_sweep_cell *c)
+static void keep(void *context, const lg_joined *c)
 {
     struct cells *t = context;
     assert_true(t->n < 16 && c->seeds <= 4);
-    memcpy(t->exact[t->n], c->exact, (size_t)c->seeds * sizeof *c->exact);
+    memcpy(t->exact[t->n], c->value, (size_t)c->seeds * sizeof *c->value);
     memcpy(t->seed[t->n], c->seed, (size_t)c->seeds * sizeof *c->seed);
     snprintf(t->variant[t->n], sizeof t->variant[0], "%s", c->variant);
-    assert_string_equal(c->unit, "letters");
-    assert_string_equal(c->setting, "");
+    assert_string_equal(c->at->unit, "pairs");
+    assert_string_equal(c->at->setting, "");
+    assert_string_equal(c->kind->name, "exact");
+    t->at[t->n] = *c->at;
     t->cell[t->n++] = *c;
 }
 
@@ -455,13 +459,13 @@ static void is(double a, double b)
 static void check_cell(const struct cells *t, int i, const char *variant, int predicted,
                        int sparsity, int length, int seeds)
 {
-    const lg_sweep_cell *c = &t->cell[i];
+    const lg_cell *c = &t->at[i];
     assert_string_equal(t->variant[i], variant);
     assert_int_equal(c->predicted, predicted);
     assert_int_equal(c->sparsity, sparsity);
     assert_int_equal(c->length, length);
-    assert_int_equal(c->seeds, seeds);
-    assert_int_equal(c->samples, 10 * seeds);
+    assert_int_equal(t->cell[i].seeds, seeds);
+    assert_int_equal(t->cell[i].samples, 10 * seeds);
     assert_int_equal(c->trained_least, 1);
     assert_int_equal(c->trained_length, 5);
     assert_int_equal(c->trained_sparsity, 4);
@@ -472,11 +476,19 @@ static void medians_over_seeds(void **state)
 {
     (void)state;
     static const int exact[] = {1, 4, 2, 9};
-    lg_sweep_options o =
-        options(write_file("hand.yaml", SMALL "vary:\n"
-                                              "  seed: [9, 2, 5, 7]\n"
-                                              "  positions.ids: [plain, coupled]\n"),
-                "hand");
+    lg_sweep_options o = options(
+        write_file("hand.yaml", "config:\n"
+                                "  task: {name: sparse-parity-scratchpad, walk: dense}\n"
+                                "  model: {width: 16, heads: 2}\n"
+                                "  train: {steps: 20, batch: 8, warmup: 2, length: [1, 5],"
+                                " sparsity: [1, 4]}\n"
+                                "  eval: {lengths: [5, 10], sparsities: [2, 4, 8], samples: 10}\n"
+                                "vary:\n"
+                                "  seed: [9, 2, 5, 7]\n"
+                                "  scheme:\n"
+                                "    plain: {positions.ids: plain}\n"
+                                "    coupled: {positions.ids: coupled, positions.source: delta}\n"),
+        "hand");
     struct cells t = {0};
     lg_error err = {0};
     assert_int_equal(lg_sweep_cells(&o, keep, &t, &err), LG_ERROR_ARGUMENT); /* no store yet */
@@ -488,38 +500,38 @@ static void medians_over_seeds(void **state)
     static const int seeds[] = {9, 2, 5, 7};
     for (int i = 0; i < 4; i++) {
         char folder[64];
-        snprintf(folder, sizeof folder, "seed=%d,positions.ids=plain", seeds[i]);
+        snprintf(folder, sizeof folder, "seed=%d,scheme=plain", seeds[i]);
         int64_t run = put_run(s, folder, 100 + i, seeds[i], "done");
         put_cell(s, run, 20, 10, 2, 0, exact[i]);
         put_cell(s, run, 20, 5, 2, 0, 10 - (i == 0));
-        put_cell(s, run, 10, 7, 2, 0, 3); /* on the way */
+        put_cell(s, run, 10, 10, 4, 0, 3); /* on the way */
+        put_cell(s, run, 20, 7, 2, 0, 3);  /* somebody's own, not one of the sweep's */
         if (i < 3) put_cell(s, run, 20, 10, 8, 0, i);
         put_cell(s, run, 20, 5, 4, 0, i + 1);
     }
     /* of coupled IDs one run is done, with predicted IDs; another one still trains */
-    int64_t run = put_run(s, "seed=2,positions.ids=coupled", 200, 2, "done");
-    put_cell(s, run, 20, 5, 0, 0, 10);
-    put_cell(s, run, 20, 5, 0, 1, 3);
-    run = put_run(s, "seed=5,positions.ids=coupled", 201, 5, "stopped");
-    put_cell(s, run, 20, 5, 0, 1, 7);
+    int64_t run = put_run(s, "seed=2,scheme=coupled", 200, 2, "done");
+    put_cell(s, run, 20, 5, 2, 0, 10);
+    put_cell(s, run, 20, 5, 2, 1, 3);
+    run = put_run(s, "seed=5,scheme=coupled", 201, 5, "stopped");
+    put_cell(s, run, 20, 5, 2, 1, 7);
     /* rows of a run whose folder is gone, and of one that was in a folder of this sweep before */
-    run = put_run(s, "seed=9,positions.ids=coupled", 202, 9, "done");
-    put_cell(s, run, 20, 5, 0, 1, 8);
-    assert_int_equal(unlink(in_home("hand/seed=9,positions.ids=coupled/config.yaml")), 0);
-    run = put_run(s, "seed=7,positions.ids=coupled", 203, 7, "done");
-    put_cell(s, run, 20, 5, 0, 1, 8);
-    write_file("hand/seed=7,positions.ids=coupled/config.yaml",
-               "# lengthen run 00000000000000ff\n");
+    run = put_run(s, "seed=9,scheme=coupled", 202, 9, "done");
+    put_cell(s, run, 20, 5, 2, 1, 8);
+    assert_int_equal(unlink(in_home("hand/seed=9,scheme=coupled/config.yaml")), 0);
+    run = put_run(s, "seed=7,scheme=coupled", 203, 7, "done");
+    put_cell(s, run, 20, 5, 2, 1, 8);
+    write_file("hand/seed=7,scheme=coupled/config.yaml", "# lengthen run 00000000000000ff\n");
     lg_store_close(s);
 
     t = (struct cells){0};
     must(lg_sweep_cells(&o, keep, &t, &err), &err);
     assert_int_equal(t.n, 6);
-    check_cell(&t, 0, "positions.ids=plain", 0, 2, 5, 4);
+    check_cell(&t, 0, "scheme=plain", 0, 2, 5, 4);
     is(t.cell[0].median, 1);
     is(t.cell[0].lower, 0.975);
     is(t.cell[0].learned, 1);
-    check_cell(&t, 1, "positions.ids=plain", 0, 2, 10, 4);
+    check_cell(&t, 1, "scheme=plain", 0, 2, 10, 4);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(t.seed[1][i], seeds[i]);
         is(t.exact[1][i], exact[i] / 10.0);
@@ -532,16 +544,16 @@ static void medians_over_seeds(void **state)
     /* Wilson of 16 of 40, z = 1.959963984540054 */
     assert_true(fabs(t.cell[1].low - 0.263483257) < 1e-8 &&
                 fabs(t.cell[1].high - 0.554041063) < 1e-8);
-    check_cell(&t, 2, "positions.ids=plain", 0, 4, 5, 4);
+    check_cell(&t, 2, "scheme=plain", 0, 4, 5, 4);
     is(t.cell[2].learned, 0.25);
-    check_cell(&t, 3, "positions.ids=plain", 0, 8, 10, 3);
+    check_cell(&t, 3, "scheme=plain", 0, 8, 10, 3);
     is(t.cell[3].median, 0.1);
     is(t.cell[3].lower, 0.05);
     is(t.cell[3].learned, 0.25); /* denser than training: that of the densest there */
-    check_cell(&t, 4, "positions.ids=coupled", 0, 0, 5, 1);
+    check_cell(&t, 4, "scheme=coupled", 0, 2, 5, 1);
     is(t.cell[4].median, 1);
     is(t.cell[4].learned, 0.3); /* as it is used: with predicted IDs */
-    check_cell(&t, 5, "positions.ids=coupled", 1, 0, 5, 1);
+    check_cell(&t, 5, "scheme=coupled", 1, 2, 5, 1);
     is(t.cell[5].lower, 0.3);
     is(t.cell[5].upper, 0.3);
 }

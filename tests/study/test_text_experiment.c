@@ -108,12 +108,12 @@ static void write_experiment(const char *name, const char *extra)
 #define FIGURES                                                                                    \
     "  figures:\n"                                                                                 \
     "    - {file: loss.svg, title: Loss, lines: method}\n"                                         \
-    "    - {file: excess.svg, title: Excess, where: {method: much, mode: [sliding, excess]}}\n"
+    "    - {file: excess.svg, title: Excess, where: {method: much, kind: [sliding, excess]}}\n"
 #define CHECKS                                                                                     \
     "  checks:\n"                                                                                  \
     "    - {less: {method: much, position: 40}, than: {method: little, position: 40}, by: 0.5}\n"  \
     "    - {less: {method: much, position: 40}, than: {method: little, position: 40}, by: 50}\n"   \
-    "    - {most: {method: much, position: 2, mode: excess}, is: 0}\n"                             \
+    "    - {most: {method: much, position: 2, kind: excess}, is: 0}\n"                             \
     "    - {least: {method: little, length: 16, position: [9, 12]}, is: 7}\n"                      \
     "    - {more: {position: 300}, than: {position: 40}}\n"
 
@@ -170,9 +170,8 @@ static lg_reproduce_options options(const char *name, struct told *t)
 }
 
 #define HEAD                                                                                       \
-    "experiment,method,train,seed,length,low,high,context,documents,documents_there,truncated,"    \
-    "truncated_low,truncated_high,sliding,sliding_low,sliding_high,excess,excess_low,excess_high," \
-    "trained_length\n"
+    "experiment,method,train,seed,kind,length,unit,sparsity,source,first,last,context,samples,"    \
+    "there,value,low,high,tokens,trained_length,trained_sparsity\n"
 
 static void check_checks(const struct told *t)
 {
@@ -183,7 +182,7 @@ static void check_checks(const struct told *t)
     assert_string_equal(
         t->text[0], "less {method: much, position: 40} than {method: little, position: 40} by 0.5");
     says(t->numbers[0], " (1 cell) - "); /* of length 40 alone, and in one bin */
-    assert_string_equal(t->text[2], "at most 0 in {method: much, position: 2, mode: excess}");
+    assert_string_equal(t->text[2], "at most 0 in {method: much, position: 2, kind: excess}");
     assert_string_equal(t->numbers[2],
                         "0.000 at most in 1 cell, each seed counted; mean of their medians 0.000");
     says(t->numbers[3], " at least in 1 cell,"); /* 9 and 12 are in one bin */
@@ -202,14 +201,14 @@ static void rows_figures_and_checks(void **state)
     assert_true(r.runs == 4 && r.done == 4 && !r.failed && !r.left);
     assert_true(r.held == 2 && r.broken == 2 && r.empty == 1);
     check_checks(&t);
-    char *rows = read_file("results/own/text/losses.csv");
+    char *rows = read_file("results/own/text/measurements.csv");
     char *json = read_file("results/own/text/run.json");
     assert_memory_equal(rows, HEAD, strlen(HEAD));
     /* 1, 2, 3..4, 5..8, 9..16; and 17..32, 33..40 */
-    assert_int_equal(count(rows, "\n"), 1 + 4 * (5 + 7));
-    assert_int_equal(count(rows, "\nown/text,much,,2,40,17,32,16,5,"), 1);
-    assert_int_equal(count(rows, "\nown/text,much,,2,40,33,40,16,5,"), 1);
-    says(rows, ",0.000000,0.000000,0.000000,16\n"); /* no excess within the context */
+    assert_int_equal(count(rows, "\n"), 1 + 3 * 4 * (5 + 7));
+    assert_int_equal(count(rows, "\nown/text,much,,2,excess,40,tokens,0,given,17,32,16,5,"), 1);
+    assert_int_equal(count(rows, "\nown/text,much,,2,excess,40,tokens,0,given,33,40,16,5,"), 1);
+    says(rows, ",0.000000,0.000000,0.000000,0.00,16,0\n"); /* no excess within the context */
     says(json, "\"experiment\": \"own/text\"");
     says(json, "\"command\": \"lengthen reproduce own/text --only 'method=little,seed=1' ");
     assert_int_equal(count(json, "\"checksum\": \""), 4);
@@ -232,7 +231,7 @@ static void rows_figures_and_checks(void **state)
     assert_true(r.done == 4 && !t.begun);
     check_checks(&t);
     rename(in_home("b.txt"), in_home("a.txt"));
-    char *again = read_file("results/own/text/losses.csv");
+    char *again = read_file("results/own/text/measurements.csv");
     assert_string_equal(rows, again);
     free(again);
     free(rows);
@@ -251,7 +250,7 @@ static void all_documents_are_enough(void **state)
     o.folder = in_home("smoke");
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.runs == 2 && r.done == 2);
-    assert_true(there("smoke/own/text/losses.csv"));
+    assert_true(there("smoke/own/text/measurements.csv"));
     t = (struct told){0};
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.done == 2 && !t.begun);
@@ -308,7 +307,7 @@ static void killed_ones_go_on(void **state)
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.done == 4 && !r.left && !r.failed);
     check_checks(&t);
-    same_rows("results/killed/losses.csv", "results/own/text/losses.csv");
+    same_rows("results/killed/measurements.csv", "results/own/text/measurements.csv");
 }
 
 static void a_stopped_one_goes_on(void **state)
@@ -324,7 +323,7 @@ static void a_stopped_one_goes_on(void **state)
     t = (struct told){0};
     must(lg_reproduce(&o, &r, &err), &err);
     assert_true(r.done == 4 && !r.left);
-    same_rows("results/stopped/losses.csv", "results/own/text/losses.csv");
+    same_rows("results/stopped/measurements.csv", "results/own/text/measurements.csv");
 }
 
 /* ---- The sweep's table ----------------------------------------------------------------------------- */
@@ -334,19 +333,19 @@ struct losses {
     double much, little;
 };
 
-static void keep_loss(void *context, const lg_sweep_loss *l)
+static void keep_loss(void *context, const lg_joined *l)
 {
     struct losses *s = context;
     s->count++;
     assert_int_equal(l->seeds, 2);
-    assert_int_equal(l->context, 16);
+    assert_int_equal(l->at->context, 16);
     assert_true(l->seed[0] == 1 && l->seed[1] == 2);
-    double mean = (l->rows[0].truncated.value + l->rows[1].truncated.value) / 2;
-    assert_true(fabs(l->truncated.value - mean) < 1e-12);
-    assert_true(l->truncated.low <= mean && mean <= l->truncated.high);
-    if (l->low != 33) return;
+    double mean = (l->value[0] + l->value[1]) / 2;
+    assert_true(fabs(l->median - mean) < 1e-12);
+    assert_true(l->lower <= mean && mean <= l->upper);
+    if (l->at->first != 33 || strcmp(l->kind->name, "truncated") != 0) return;
     s->last++;
-    *(strstr(l->variant, "much") ? &s->much : &s->little) = l->truncated.value;
+    *(strstr(l->variant, "much") ? &s->much : &s->little) = l->median;
 }
 
 static void a_sweep_has_its_losses(void **state)
@@ -362,22 +361,22 @@ static void a_sweep_has_its_losses(void **state)
     lg_sweep_options o = {.file = file, .folder = folder, .store = store, .threads = 1};
     must(lg_sweep(&o, NULL, NULL, &failed, &left, &err), &err); /* all is done */
     assert_true(!failed && !left);
-    must(lg_sweep_losses(&o, keep_loss, &l, &err), &err);
-    assert_int_equal(l.count, 2 * (5 + 7));
+    must(lg_sweep_cells(&o, keep_loss, &l, &err), &err);
+    assert_int_equal(l.count, 3 * 2 * (5 + 7)); /* kinds, variants, bins */
     assert_int_equal(l.last, 2);
     assert_true(l.much < l.little);
     /* somebody's own evaluations, of another length and of fewer documents, are not the sweep's */
     char run[400];
     snprintf(run, sizeof run, "%s/runs/own/text/method=much,seed=1", home);
-    lg_text_eval_options e = {.folder = run, .store = store, .threads = 1};
+    lg_eval_options e = {.folder = run, .store = store, .threads = 1};
     e.lengths = (const int[]){40, 60};
     e.length_count = 2;
-    e.documents = 2;
-    must(lg_run_eval_text(&e, NULL, &err), &err);
+    e.samples = 2;
+    must(lg_run_eval(&e, NULL, &err), &err);
     double much = l.much;
     l = (struct losses){0};
-    must(lg_sweep_losses(&o, keep_loss, &l, &err), &err);
-    assert_int_equal(l.count, 2 * (5 + 7));
+    must(lg_sweep_cells(&o, keep_loss, &l, &err), &err);
+    assert_int_equal(l.count, 3 * 2 * (5 + 7)); /* kinds, variants, bins */
     assert_true(l.much == much);
 }
 
@@ -392,7 +391,7 @@ static void other_texts_are_refused(void **state)
     write_experiment("experiments/own/changed.yaml", FIGURES CHECKS);
     o.only = "method=little,seed=1";
     must(lg_reproduce(&o, &r, &err), &err);
-    char *text = read_file("a.txt"), *rows = read_file("results/own/changed/losses.csv");
+    char *text = read_file("a.txt"), *rows = read_file("results/own/changed/measurements.csv");
     FILE *f = fopen(in_home("a.txt"), "a");
     assert_non_null(f);
     fputs("one more line\n", f);
@@ -403,7 +402,7 @@ static void other_texts_are_refused(void **state)
     says(err.text, "take the rows away");
     assert_int_not_equal(access(in_home("runs/own/changed/method=little,seed=2"), F_OK), 0);
     assert_int_equal(access(in_home("runs/own/changed/method=little,seed=1"), F_OK), 0);
-    char *after = read_file("results/own/changed/losses.csv");
+    char *after = read_file("results/own/changed/measurements.csv");
     assert_string_equal(rows, after);
     write_file("a.txt", text);
     free(after);
@@ -419,9 +418,10 @@ static void what_losses_do_not_have_is_refused(void **state)
     static const struct {
         const char *extra, *words, *more;
     } wrong[] = {
-        {"  checks: [{most: {ids: given}, is: 1}]\n", "wrong.yaml:6: ids is of answers", "take"},
-        {"  checks: [{most: {mode: taught}, is: 1}]\n", "mode is taught", "truncated, sliding"},
-        {"  checks: [{most: {mode: [excess, generated]}, is: 1}]\n", "mode is generated", ""},
+        {"  checks: [{most: {ids: given}, is: 1}]\n",
+         "wrong.yaml:6: the runs are measured by losses, which have no ids", "take"},
+        {"  checks: [{most: {kind: taught_exact}, is: 1}]\n", "kind is taught_exact", "truncated"},
+        {"  checks: [{most: {kind: [excess, exact]}, is: 1}]\n", "kind is exact", ""},
         {"  checks: [{monotone: length}]\n", "monotone is of answers", "less or most"},
         {"  checks: [{most: {position: far}, is: 1}]\n", "far", ""},
         {"  checks: [{most: {position: 4}}]\n", "most of which value", "nats"},
@@ -464,31 +464,32 @@ static void damaged_rows_are_refused(void **state)
     static const struct {
         const char *from, *to, *words;
     } wrong[] = {
-        {"experiment,method", "experiment,way", "losses.csv:1: this is not the heading"},
-        {"\nown/text,little,,1,16,1,1,", "\nown/text,little,,1,16,1,", "20 fields"},
-        {"\nown/text,little,,1,16,1,1,", "\nown/text,less,,1,16,1,1,", "no run of"},
-        {"\nown/text,little,,1,16,1,1,", "\nown/text,little,,1,16,1,2,", "no cell"},
-        {"\nown/text,little,,1,16,1,1,16,", "\nown/text,little,,1,16,1,1,8,", "another length"},
-        {"\nown/text,little,,1,16,2,2,", "\nown/text,little,,1,16,1,1,", "losses.csv:3: this cell"},
-        {"\nown/text,little,,1,16,1,1,16,5,", "\nown/text,little,,1,16,1,1,16,0,",
-         "documents is \"0\""},
+        {"experiment,method", "experiment,way", "measurements.csv:1: this is not the heading"},
+        {"\nown/text,little,,1,truncated,16,", "\nown/text,little,,1,16,", "20 fields"},
+        {"\nown/text,little,,1,truncated,16,", "\nown/text,less,,1,truncated,16,", "no run of"},
+        {"\nown/text,little,,1,truncated,16,", "\nown/text,little,,1,exact,16,", "do not have"},
+        {",16,tokens,0,given,1,1,", ",16,tokens,0,given,1,2,", "no cell"},
+        {",16,tokens,0,given,1,1,16,", ",16,tokens,0,given,1,1,8,", "another length"},
+        {",sliding,16,tokens,0,given,1,1,", ",truncated,16,tokens,0,given,1,1,",
+         "measurements.csv:3: this cell"},
+        {",given,1,1,16,5,", ",given,1,1,16,0,", "samples is \"0\""},
     };
     struct told t = {0};
     lg_reproduce_options o = options("own/text", &t);
     lg_reproduce_result r;
-    char *good = read_file("results/own/text/losses.csv");
+    char *good = read_file("results/own/text/measurements.csv");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         lg_error err = {0};
-        char text[16384], *at = strstr(good, wrong[i].from);
+        char text[32768], *at = strstr(good, wrong[i].from);
         assert_non_null(at);
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, wrong[i].to,
                  at + strlen(wrong[i].from));
-        write_file("results/own/text/losses.csv", text);
+        write_file("results/own/text/measurements.csv", text);
         int code = lg_reproduce(&o, &r, &err);
         if (code != LG_ERROR_ARGUMENT) fail_msg("%zu: %d %s", i, code, err.text);
         says(err.text, wrong[i].words);
     }
-    write_file("results/own/text/losses.csv", good);
+    write_file("results/own/text/measurements.csv", good);
     free(good);
 }
 

@@ -21,22 +21,23 @@ static void put(const char *name, const char *text)
 }
 
 /* Two seeds of k = 2 at 300, one of k = 4 that has not learned, and rows that are not asked for. */
-static const char evals[] = "method,train,seed,length,samples,exact,mode,trained_length\n"
-                            "plain,task.k=2;a=1,1,50,100,1.0,generated,50\n"
-                            "plain,task.k=2;a=1,1,300,100,0.9,generated,50\n"
-                            "plain,task.k=2;a=1,2,300,100,0.7,generated,50\n"
-                            "plain,task.k=2;a=1,2,300,100,0.1,taught,50\n"
-                            "plain,task.k=2;a=2,2,300,100,0.5,generated,50\n"
-                            "\"plain\",task.k=4;a=1,1,50,100,0.5,generated,50\n"
-                            "plain,task.k=4;a=1,1,300,100,1.0,generated,50\n";
+static const char evals[] = "method,train,seed,length,samples,value,kind,trained_length\n"
+                            "plain,task.k=2;a=1,1,50,100,1.0,exact,50\n"
+                            "plain,task.k=2;a=1,1,300,100,0.9,exact,50\n"
+                            "plain,task.k=2;a=1,2,300,100,0.7,exact,50\n"
+                            "plain,task.k=2;a=1,2,300,100,0.1,taught_exact,50\n"
+                            "plain,task.k=2;a=2,2,300,100,0.5,exact,50\n"
+                            "\"plain\",task.k=4;a=1,1,50,100,0.5,exact,50\n"
+                            "plain,task.k=4;a=1,1,300,100,1.0,exact,50\n";
 
 static void answers_are_pooled_by_k(void **state)
 {
     (void)state;
     lg_theory_bridge b;
     lg_error err = {0};
-    put("evals.csv", evals);
-    lg_theory_bridge_options o = {.evals = in_home("evals.csv"), .length = 300, .where = "a=1"};
+    put("measurements.csv", evals);
+    lg_theory_bridge_options o = {
+        .rows = in_home("measurements.csv"), .length = 300, .where = "a=1"};
     if (lg_theory_bridge_read(&o, &b, &err)) fail_msg("%s", err.text);
     assert_int_equal(b.count, 2);
     assert_string_equal(b.points[0].name, "transformer: plain");
@@ -60,13 +61,13 @@ static void classes_come_first(void **state)
     char class[500];
     lg_theory_bridge b;
     lg_error err = {0};
-    put("evals.csv", evals);
+    put("measurements.csv", evals);
     put("rows.csv", "variant,k,seed,length,error\n\"k = 2, local\",2,1,300,0.01\n"
                     "\"k = 2, local\",2,2,300,0.0001\n\"k = 2, local\",2,1,50,0.5\n");
     snprintf(class, sizeof class, "ours=%s", in_home("rows.csv"));
     const char *classes[] = {class};
     lg_theory_bridge_options o = {
-        .evals = in_home("evals.csv"), .classes = classes, .class_count = 1, .length = 300};
+        .rows = in_home("measurements.csv"), .classes = classes, .class_count = 1, .length = 300};
     if (lg_theory_bridge_read(&o, &b, &err)) fail_msg("%s", err.text);
     assert_int_equal(b.count, 4); /* a = 1 and a = 2 are other points */
     assert_string_equal(b.points[0].name, "class: ours, local");
@@ -80,9 +81,9 @@ static void wrong_files_are_refused(void **state)
     (void)state;
     lg_theory_bridge b;
     lg_error err = {0};
-    put("evals.csv", evals);
+    put("measurements.csv", evals);
     put("other.csv", "method,train\n");
-    put("ragged.csv", "method,train,seed,length,samples,exact,mode,trained_length\nplain,x\n");
+    put("ragged.csv", "method,train,seed,length,samples,value,kind,trained_length\nplain,x\n");
     const struct {
         const char *file;
         int length, code;
@@ -90,9 +91,9 @@ static void wrong_files_are_refused(void **state)
     } cases[] = {{"none.csv", 300, LG_ERROR_SYSTEM, "check the name"},
                  {"other.csv", 300, LG_ERROR_ARGUMENT, "no column \"length\""},
                  {"ragged.csv", 300, LG_ERROR_ARGUMENT, "ragged.csv:2"},
-                 {"evals.csv", 301, LG_ERROR_ARGUMENT, "no row of length 301"}};
+                 {"measurements.csv", 301, LG_ERROR_ARGUMENT, "no row of length 301"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        lg_theory_bridge_options o = {.evals = in_home(cases[i].file), .length = cases[i].length};
+        lg_theory_bridge_options o = {.rows = in_home(cases[i].file), .length = cases[i].length};
         assert_int_equal(lg_theory_bridge_read(&o, &b, &err), cases[i].code);
         if (!strstr(err.text, cases[i].says)) fail_msg("%s", err.text);
         lg_theory_bridge_clear(&b);

@@ -163,7 +163,7 @@ struct story {
     int runs, steps, cells;
     int64_t number;
     lg_run_step step[MOST_STEPS];
-    lg_run_cell cell[MOST_STEPS];
+    lg_cell cell[MOST_STEPS];
 };
 
 static int keep_step(void *context, const lg_run_step *s)
@@ -174,7 +174,7 @@ static int keep_step(void *context, const lg_run_step *s)
     return 1;
 }
 
-static void keep_cell(void *context, const lg_run_cell *c)
+static void keep_cell(void *context, const lg_cell *c)
 {
     struct story *t = context;
     assert_true(t->cells < MOST_STEPS);
@@ -198,7 +198,7 @@ static struct story *story_of(const struct subject *s)
     if (!store) fail_msg("%s", err.text);
     must(lg_store_runs(store, keep_run, t, &err), &err);
     must(lg_store_steps(store, t->number, keep_step, t, &err), &err);
-    must(lg_store_cells(store, t->number, -2, keep_cell, t, &err), &err);
+    must(lg_store_cells(store, t->number, -2, NULL, keep_cell, t, &err), &err);
     lg_store_close(store);
     return t;
 }

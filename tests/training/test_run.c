@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helpers/cells.h"
 #include "helpers/home.h"
 #include "runs/run.h"
 #include "helpers/training.h"
@@ -149,10 +150,10 @@ static void what_cannot_be_is_refused(void **state)
 
 struct cells {
     int n;
-    lg_run_cell cell[16];
+    lg_cell cell[16];
 };
 
-static void keep_cell(void *context, const lg_run_cell *cell)
+static void keep_cell(void *context, const lg_cell *cell)
 {
     struct cells *c = context;
     assert_true(c->n < 16);
@@ -165,7 +166,7 @@ static void the_grid_has_every_cell_that_can_be(void **state)
     lg_eval_options o = {.folder = in_home("whole"), .predicted = -1};
     struct cells c = {0};
     lg_error err = {0}, warning;
-    o.table = keep_cell;
+    o.each = keep_cell;
     o.context = &c;
     must(lg_run_eval(&o, &warning, &err), &err);
     assert_string_equal(warning.text, "");
@@ -173,12 +174,12 @@ static void the_grid_has_every_cell_that_can_be(void **state)
     assert_int_equal(c.n, 6);
     for (int i = 0; i < c.n; i++) {
         static const int lengths[] = {4, 8, 8}, sparsities[] = {2, 2, 6};
-        const lg_run_cell *x = &c.cell[i];
+        const lg_cell *x = &c.cell[i];
         assert_int_equal(x->length, lengths[i % 3]);
         assert_int_equal(x->sparsity, sparsities[i % 3]);
         assert_int_equal(x->predicted, i / 3);
-        assert_int_equal(x->score.samples, 10);
-        assert_int_equal(x->score.ids > 0, x->predicted);
+        assert_int_equal(samples_of(x, "exact"), 10);
+        assert_int_equal(lg_cell_get(x, "id_accuracy") != NULL, x->predicted);
         assert_true(x->tokens == 2 * x->length + 2 + 3 * x->sparsity + 2);
     }
     static const int lengths[] = {5};
@@ -187,11 +188,11 @@ static void the_grid_has_every_cell_that_can_be(void **state)
     o.samples = 3;
     o.predicted = 0;
     struct cells few = {0};
-    o.table = keep_cell;
+    o.each = keep_cell;
     o.context = &few;
     must(lg_run_eval(&o, NULL, &err), &err);
     assert_int_equal(few.n, 1);
-    assert_int_equal(few.cell[0].score.samples, 3);
+    assert_int_equal(samples_of(&few.cell[0], "exact"), 3);
     o.folder = in_home("none");
     assert_int_equal(lg_run_eval(&o, NULL, &err), LG_ERROR_ARGUMENT);
     assert_non_null(strstr(err.text, "is no run"));
@@ -204,16 +205,16 @@ static void intervals_are_wilsons(void **state)
     lg_eval_options o = {.folder = in_home("whole"), .predicted = 0};
     struct cells c = {0};
     lg_error err;
-    o.table = keep_cell;
+    o.each = keep_cell;
     o.context = &c;
     must(lg_run_eval(&o, NULL, &err), &err);
     int none = 0;
     for (int i = 0; i < c.n; i++) {
-        double p = c.cell[i].score.exact / 10.0;
-        assert_true(c.cell[i].low <= p && p <= c.cell[i].high);
-        if (c.cell[i].score.exact) continue;
+        const lg_value *v = lg_cell_get(&c.cell[i], "exact");
+        assert_true(v->low <= v->value && v->value <= v->high);
+        if (v->value > 0) continue;
         none++;
-        assert_true(c.cell[i].low == 0 && c.cell[i].high > 0.27752 && c.cell[i].high < 0.27754);
+        assert_true(v->low == 0 && v->high > 0.27752 && v->high < 0.27754);
     }
     assert_true(none > 0); /* 24 steps teach nothing */
 }
@@ -222,7 +223,7 @@ static void intervals_are_wilsons(void **state)
 
 struct seen {
     int steps, cells, length[64], sparsity[64];
-    lg_run_cell cell[64];
+    lg_cell cell[64];
 };
 
 static int see_step(void *context, const lg_run_step *s)
@@ -234,7 +235,7 @@ static int see_step(void *context, const lg_run_step *s)
     return 1;
 }
 
-static void see_cell(void *context, const lg_run_cell *c)
+static void see_cell(void *context, const lg_cell *c)
 {
     struct seen *t = context;
     assert_true(t->cells < 64);
@@ -282,14 +283,14 @@ static void evaluations_on_the_way_are_kept(void **state)
     lg_error err;
     int done;
     o.store = in_home("way.db");
-    o.table = see_cell;
+    o.each = see_cell;
     o.context = &told;
     must(lg_run_train(&o, &done, &err), &err);
     assert_int_equal(told.cells, 12); /* 6 cells at steps 10 and 20 */
     lg_store *s = lg_store_open(o.store, 0, &err);
     assert_non_null(s);
     must(lg_store_find(s, o.folder, keep_number, &number, &err), &err);
-    must(lg_store_cells(s, number, -2, see_cell, &kept, &err), &err);
+    must(lg_store_cells(s, number, -2, NULL, see_cell, &kept, &err), &err);
     assert_int_equal(kept.cells, 12);
     for (int i = 0; i < 12; i++) {
         assert_int_equal(told.cell[i].step, i < 6 ? 10 : 20);
@@ -297,15 +298,15 @@ static void evaluations_on_the_way_are_kept(void **state)
         assert_int_equal(told.cell[i].count, 6);
         assert_int_equal(kept.cell[i].step, told.cell[i].step);
         assert_int_equal(kept.cell[i].length, told.cell[i].length);
-        assert_memory_equal(&kept.cell[i].score, &told.cell[i].score, sizeof(lg_score));
-        assert_memory_equal(&kept.cell[i].taught.exact, &told.cell[i].taught.exact, sizeof(int));
+        assert_true(same_values(&kept.cell[i], &told.cell[i]));
+        assert_true(value_of(&kept.cell[i], "taught_exact") >= 0);
     }
     lg_store_close(s);
 }
 
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
-static void two_then_die(void *context, const lg_run_cell *c)
+static void two_then_die(void *context, const lg_cell *c)
 {
     (void)c;
     if (++*(int *)context == 2) raise(SIGKILL);
@@ -319,7 +320,7 @@ static void an_evaluation_goes_on_where_it_was(void **state)
     lg_eval_options o = {.folder = in_home("whole"), .store = in_home("cells.db"), .predicted = -1};
     pid_t child = fork();
     if (child == 0) {
-        o.table = two_then_die;
+        o.each = two_then_die;
         o.context = &told;
         lg_run_eval(&o, NULL, NULL);
         _exit(0);
@@ -328,7 +329,7 @@ static void an_evaluation_goes_on_where_it_was(void **state)
     assert_true(WIFSIGNALED(status));
     struct seen first = {0}, second = {0}, again = {0};
     lg_error err;
-    o.table = see_cell;
+    o.each = see_cell;
     o.context = &first;
     must(lg_run_eval(&o, NULL, &err), &err);
     o.context = &second;
@@ -341,9 +342,8 @@ static void an_evaluation_goes_on_where_it_was(void **state)
         assert_int_equal(first.cell[i].kept, i < 2);
         assert_int_equal(second.cell[i].kept, 1);
         assert_int_equal(again.cell[i].kept, 0);
-        assert_memory_equal(&first.cell[i].score, &again.cell[i].score, sizeof(lg_score));
-        assert_memory_equal(&second.cell[i].taught.right, &again.cell[i].taught.right, 8);
-        assert_true(first.cell[i].low == again.cell[i].low);
+        assert_true(same_values(&first.cell[i], &again.cell[i]));
+        assert_true(same_values(&second.cell[i], &again.cell[i]));
     }
     o.force = 0;
     o.samples = 11; /* not what the store has */
@@ -364,8 +364,9 @@ static void an_evaluation_goes_on_where_it_was(void **state)
     must(lg_run_eval(&o, NULL, &err), &err);
     assert_true(late.cells > 0);
     for (int i = 0; i < late.cells; i++) {
-        const lg_score *s = &late.cell[i].score;
-        assert_true(s->samples > 0 && s->samples < 1000000 && s->exact <= s->samples);
+        const lg_value *v = lg_cell_get(&late.cell[i], "exact");
+        assert_true(v->samples > 0 && v->samples < 1000000 && v->value <= 1);
+        assert_null(lg_cell_get(&late.cell[i], "taught_exact"));
         assert_true(late.cell[i].tokens > 1);
     }
 }
@@ -385,7 +386,7 @@ static void settings_can_vary(void **state)
     int done;
     must(lg_run_train(&o, &done, &err), &err);
     struct seen t = {0};
-    lg_eval_options e = {.folder = o.folder, .predicted = 0, .table = see_cell, .context = &t};
+    lg_eval_options e = {.folder = o.folder, .predicted = 0, .each = see_cell, .context = &t};
     e.settings = kinds;
     e.setting_count = 2;
     must(lg_run_eval(&e, NULL, &err), &err);
@@ -461,7 +462,7 @@ static void own_examples_are_answered_alike(void **state)
         int done;
         must(lg_run_train(&o, &done, &err), &err);
         struct seen drawn = {0}, read = {0};
-        lg_eval_options e = {.folder = o.folder, .table = see_cell, .context = &drawn};
+        lg_eval_options e = {.folder = o.folder, .each = see_cell, .context = &drawn};
         e.lengths = lengths;
         e.length_count = 1;
         e.samples = 40;
@@ -475,10 +476,9 @@ static void own_examples_are_answered_alike(void **state)
         e.samples = 100;
         must(lg_run_eval(&e, NULL, &err), &err);
         assert_int_equal(read.cells, 1);
-        assert_int_equal(read.cell[0].score.samples, 40);
-        assert_true(3 * drawn.cell[0].taught.right > drawn.cell[0].taught.tokens); /* not in vain */
-        assert_memory_equal(&read.cell[0].score, &drawn.cell[0].score, sizeof(lg_score));
-        assert_memory_equal(&read.cell[0].taught, &drawn.cell[0].taught, sizeof(lg_score));
+        assert_int_equal(samples_of(&read.cell[0], "exact"), 40);
+        assert_true(3 * value_of(&drawn.cell[0], "taught_token_accuracy") > 1); /* not in vain */
+        assert_true(same_values(&read.cell[0], &drawn.cell[0]));
         static const char *const vocab[] = {"vocab=words"};
         e.settings = vocab;
         e.setting_count = 1;
@@ -573,15 +573,15 @@ static void given_and_predicted_differ_where_they_should(void **state)
     must(lg_run_train(&o, &done, &err), &err);
     lg_eval_options e = {.folder = o.folder, .predicted = -1, .samples = 50};
     struct cells c = {0};
-    e.table = keep_cell;
+    e.each = keep_cell;
     e.context = &c;
     must(lg_run_eval(&e, NULL, &err), &err);
     assert_int_equal(c.n, 4);
     for (int i = 0; i < 2; i++) {
         print_message("length %d: given %d, predicted %d of 50\n", c.cell[i].length,
-                      c.cell[i].score.exact, c.cell[i + 2].score.exact);
-        assert_true(c.cell[i].score.exact > 45);
-        assert_true(c.cell[i + 2].score.exact < 10);
+                      exact_of(&c.cell[i]), exact_of(&c.cell[i + 2]));
+        assert_true(exact_of(&c.cell[i]) > 45);
+        assert_true(exact_of(&c.cell[i + 2]) < 10);
     }
 }
 

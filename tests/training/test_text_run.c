@@ -157,21 +157,21 @@ static void exported_runs_come_back(void **state)
         for (int i = 0; i < 2; i++) {
             lg_import_options o = {.path = in_home(name[1]), .folder = in_home(name[2])};
             if (i) must(lg_run_import(&o, &info, &err), &err);
-            lg_text_eval_options e = {.folder = in_home(name[i ? 2 : 0]), .threads = 1};
+            lg_eval_options e = {.folder = in_home(name[i ? 2 : 0]), .threads = 1};
             e.texts = in_home("a.txt");
             e.lengths = (const int[]){12};
             e.length_count = 1;
-            e.callback = keep_row;
-            e.callback_context = &rows[i];
-            must(lg_run_eval_text(&e, NULL, &err), &err);
+            e.each = keep_row;
+            e.context = &rows[i];
+            must(lg_run_eval(&e, NULL, &err), &err);
         }
         assert_int_equal(info.length, olmo ? 24 : 8); /* PoSE's target, the training length */
         assert_int_equal(rows[0].count, 5);
         assert_int_equal(rows[1].count, 5);
         assert_int_equal(rows[0].row[0].there, DOCUMENTS); /* other texts: all of them */
         for (int i = 0; i < 5; i++) /* the seeds differ, and with them the order of documents */
-            assert_true(fabs(rows[0].row[i].truncated.value - rows[1].row[i].truncated.value) <
-                        1e-12);
+            assert_true(fabs(value_of(&rows[0].row[i], "truncated") -
+                             value_of(&rows[1].row[i], "truncated")) < 1e-12);
         char command[300];
         snprintf(command, sizeof command, "rm -r %s %s", file, in_home(name[1]));
         assert_int_equal(system(command), 0);
@@ -203,12 +203,12 @@ static void runs_carry_their_tokenizer(void **state)
     text_of("far/moved", after);
     assert_string_equal(before, after);
     for (int i = 0; i < 2; i++) {
-        lg_text_eval_options e = {.folder = in_home("far/moved"), .threads = 1};
+        lg_eval_options e = {.folder = in_home("far/moved"), .threads = 1};
         e.lengths = (const int[]){12};
         e.length_count = 1;
-        e.callback = keep_row;
-        e.callback_context = &rows[i];
-        must(lg_run_eval_text(&e, NULL, &err), &err);
+        e.each = keep_row;
+        e.context = &rows[i];
+        must(lg_run_eval(&e, NULL, &err), &err);
         /* goes on with its copy of the tokenizer, and the texts under another name */
         snprintf(command, sizeof command, "cp %s/a.txt %s/far/same.txt", home, home);
         assert_int_equal(system(command), 0);
@@ -331,12 +331,12 @@ static void other_texts_have_the_field_of_the_run(void **state)
     assert_int_equal(fclose(f), 0);
     const char *own[] = {set("task.text", in_home("body.jsonl")), "task.field=body"};
     must(train_some("body", own, 2, LG_RUN_NEW, stop_at_four, &err), &err);
-    lg_text_eval_options o = {.folder = in_home("body"), .threads = 1, .lengths = (const int[]){8}};
+    lg_eval_options o = {.folder = in_home("body"), .threads = 1, .lengths = (const int[]){8}};
     o.length_count = 1;
     o.texts = in_home("body.jsonl");
-    must(lg_run_eval_text(&o, NULL, &err), &err);
+    must(lg_run_eval(&o, NULL, &err), &err);
     o.field = "text";
-    assert_int_not_equal(lg_run_eval_text(&o, NULL, &err), 0);
+    assert_int_not_equal(lg_run_eval(&o, NULL, &err), 0);
     assert_non_null(strstr(err.text, "has no string \"text\""));
 }
 
@@ -373,8 +373,8 @@ static void changed_texts_are_noticed(void **state)
     text_of("whole0", before);
     write_corpus("a.txt", 0, DOCUMENTS + 1);
     refused("whole0", plain, 3, LG_RUN_RESUME, "have changed since the run was made");
-    lg_text_eval_options o = {.folder = in_home("whole0"), .threads = 1};
-    assert_int_not_equal(lg_run_eval_text(&o, NULL, &err), 0);
+    lg_eval_options o = {.folder = in_home("whole0"), .threads = 1};
+    assert_int_not_equal(lg_run_eval(&o, NULL, &err), 0);
     assert_non_null(strstr(err.text, "have changed since the run was made"));
     text_of("whole0", after); /* which needs no texts */
     assert_string_equal(before, after);

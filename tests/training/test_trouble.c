@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helpers/cells.h"
 #include "helpers/home.h"
 #include "runs/run.h"
 #include "runs/store.h"
@@ -89,7 +90,7 @@ struct told {
     int64_t number, step;
     int steps, cells;
     char state[20], folder[300];
-    lg_run_cell cell[32];
+    lg_cell cell[32];
 };
 
 static void keep_run(void *context, const lg_store_run *r)
@@ -108,7 +109,7 @@ static int count_step(void *context, const lg_run_step *s)
     return 1;
 }
 
-static void keep_cell(void *context, const lg_run_cell *c)
+static void keep_cell(void *context, const lg_cell *c)
 {
     struct told *t = context;
     assert_true(t->cells < 32);
@@ -126,7 +127,7 @@ static struct told look(const char *file, const char *run)
     if (!s) fail_msg("%s", err.text);
     must(lg_store_find(s, run, keep_run, &t, &err), &err);
     must(lg_store_steps(s, t.number, count_step, &t, &err), &err);
-    must(lg_store_cells(s, t.number, -2, keep_cell, &t, &err), &err);
+    must(lg_store_cells(s, t.number, -2, NULL, keep_cell, &t, &err), &err);
     lg_store_close(s);
     return t;
 }
@@ -364,7 +365,7 @@ static void an_evaluation_does_not_change_the_training(void **state)
 
 static volatile int stop_now;
 
-static void stop_at_third(void *context, const lg_run_cell *c)
+static void stop_at_third(void *context, const lg_cell *c)
 {
     (void)c;
     if (++*(int *)context == 3) stop_now = 1;
@@ -381,7 +382,7 @@ static void a_stop_in_an_evaluation_loses_no_cell(void **state)
     must(train_run(&whole, &err), &err);
     stop_now = 0;
     o.stop = &stop_now;
-    o.table = stop_at_third;
+    o.each = stop_at_third;
     o.context = &cells;
     must(lg_run_train(&o, &done, &err), &err);
     assert_int_equal(done, 0);
@@ -453,7 +454,7 @@ static void own_data_is_known_by_its_content(void **state)
     lg_error err = {0};
     must(train_run(&o, &err), &err);
     struct told t = {0};
-    lg_eval_options e = {.folder = o.folder, .store = o.store, .table = keep_cell, .context = &t};
+    lg_eval_options e = {.folder = o.folder, .store = o.store, .each = keep_cell, .context = &t};
     must(lg_run_eval(&e, NULL, &err), &err);
     must(lg_run_eval(&e, NULL, &err), &err);
     write_lines(file, "b");
@@ -461,15 +462,15 @@ static void own_data_is_known_by_its_content(void **state)
     assert_int_equal(t.cell[0].kept, 0);
     assert_int_equal(t.cell[1].kept, 1);
     assert_int_equal(t.cell[2].kept, 0);
-    assert_int_not_equal(t.cell[2].score.exact, t.cell[0].score.exact);
+    assert_int_not_equal(exact_of(&t.cell[2]), exact_of(&t.cell[0]));
     assert_true(t.cell[0].tokens == 6);
-    assert_int_equal(t.cell[0].score.samples, 4); /* two contents are held out */
+    assert_int_equal(samples_of(&t.cell[0], "exact"), 4); /* two contents are held out */
     struct told shown = {0};
     lg_store *s = lg_store_open(o.store, 0, &err);
-    must(lg_store_cells(s, 1, -1, keep_cell, &shown, &err), &err);
+    must(lg_store_cells(s, 1, -1, NULL, keep_cell, &shown, &err), &err);
     lg_store_close(s);
     assert_int_equal(shown.cells, 1); /* the latest */
-    assert_int_equal(shown.cell[0].score.exact, t.cell[2].score.exact);
+    assert_int_equal(exact_of(&shown.cell[0]), exact_of(&t.cell[2]));
     char setting[400], task[400];
     snprintf(setting, sizeof setting, "vocab=%s", words);
     const char *one[] = {setting};
