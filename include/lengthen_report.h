@@ -115,9 +115,10 @@ typedef struct lg_theory_files {
     const lg_theory_finding *findings; /* [finding_count] of a check */
     int finding_count;
 } lg_theory_files;
-/* Makes the folder, and sees that a figure can be drawn there: before long work. */
+/* Makes the folder: before long work. */
 int lg_theory_files_open(const char *folder, lg_error *err);
-int lg_theory_files_write(const lg_theory_files *f, lg_error *err);
+/* Without gnuplot there is no figure: *warning, which may be NULL, says so. */
+int lg_theory_files_write(const lg_theory_files *f, lg_error *warning, lg_error *err);
 
 /* The points of a bridge over k as one figure. title NULL: one of its own. */
 int lg_theory_bridge_draw(const lg_theory_bridge *b, const char *title, const char *file,

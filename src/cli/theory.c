@@ -51,7 +51,7 @@ const char lg_cmd_theory_help[] =
     "  --threads N              threads (all cores); the result does not depend on them\n"
     "  --json                   one object a cell, a variant, or a finding\n"
     "\n"
-    "bridge puts the wrong answers of a transformer (evals.csv of `lengthen reproduce\n"
+    "bridge puts the wrong answers of a transformer (measurements.csv of `lengthen reproduce\n"
     "theory-bridge`) at one length beside the errors of the class (rows.csv of sweeps), over k.\n"
     "--where model.attention=softmax takes the runs with that setting alone. Runs that have not\n"
     "learned their training lengths are drawn, too, and named.\n"
@@ -246,18 +246,26 @@ static char *command_of(int argc, char **argv)
     return text;
 }
 
+int lg_cli_theory_write(const struct lg_cli_theory *q)
+{
+    lg_error err = {0}, warning = {0};
+    if (q->files.folder && lg_theory_files_write(&q->files, &warning, &err))
+        return lg_cli_error("theory", LG_ERROR_SYSTEM, &err);
+    if (warning.text[0]) fprintf(stderr, "lengthen theory: %s\n", warning.text);
+    return LG_EXIT_DONE;
+}
+
 /* The files of a check, or what is shown and written of rows. */
 static int finish(struct lg_cli_theory *q, int check, int failed)
 {
-    lg_error err = {0};
     q->files.o = &q->o;
     q->files.isa = lg_isa();
     q->files.seconds = lg_cli_now() - q->start;
     if (check) {
         q->files.findings = q->findings;
         q->files.finding_count = q->finding_count;
-        if (q->files.folder && lg_theory_files_write(&q->files, &err))
-            return lg_cli_error("theory", LG_ERROR_SYSTEM, &err);
+        int code = lg_cli_theory_write(q);
+        if (code) return code;
         return failed ? LG_EXIT_NO : LG_EXIT_DONE;
     }
     if (!q->lost) return lg_cli_theory_finish(q);

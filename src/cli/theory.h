@@ -28,6 +28,8 @@ struct lg_cli_theory {
 /* Prints the errors by variant and length, and how fast they grow, or one object per cell and variant;
  * and writes the files. Returns an exit code. */
 int lg_cli_theory_finish(struct lg_cli_theory *q);
+/* Writes the files, if a folder was named. An exit code. */
+int lg_cli_theory_write(const struct lg_cli_theory *q);
 /* A number as a cell of a table, "-" for NAN. */
 void lg_cli_theory_add(struct lg_cli_table *t, double x);
 /* `lengthen theory bridge`. */

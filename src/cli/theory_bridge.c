@@ -69,8 +69,8 @@ int lg_cli_theory_bridge(int argc, char **argv)
     int code = lg_cli_options("theory bridge", rows, &argc, &argv);
     if (code) return code;
     if (argc != 2)
-        return lg_cli_wrong("theory", "bridge takes one file, evals.csv of an experiment");
-    o.evals = argv[1];
+        return lg_cli_wrong("theory", "bridge takes one file, measurements.csv of an experiment");
+    o.rows = argv[1];
     if (!o.length) return lg_cli_wrong("theory", "--length is missing; as in 300");
     int e = lg_theory_bridge_read(&o, &b, &err);
     if (!e) {

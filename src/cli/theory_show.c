@@ -166,7 +166,6 @@ static void show_json(const struct summary *s)
 int lg_cli_theory_finish(struct lg_cli_theory *q)
 {
     struct summary s = {0};
-    lg_error err = {0};
     int code = 0;
     if (summarise(q, &s)) {
         fputs("lengthen theory: no memory for the cells; end other programs\n", stderr);
@@ -180,8 +179,7 @@ int lg_cli_theory_finish(struct lg_cli_theory *q)
     q->files.count = q->count;
     q->files.cells = s.cells;
     q->files.cell_count = s.cell_count;
-    if (!code && q->files.folder && lg_theory_files_write(&q->files, &err))
-        code = lg_cli_error("theory", LG_ERROR_SYSTEM, &err);
+    if (!code) code = lg_cli_theory_write(q);
     end_summary(&s);
     return code;
 }

@@ -31,9 +31,7 @@ int lg_theory_files_open(const char *folder, lg_error *err)
 {
     char figure[1024];
     int e = lg__folder_out(folder, err);
-    if (!e) e = lg__file_path(figure, sizeof figure, folder, "errors.svg", err);
-    if (!e && lg_figure_check(figure, err)) e = LG_ERROR_SYSTEM;
-    return e;
+    return e ? e : lg__file_path(figure, sizeof figure, folder, "errors.svg", err);
 }
 
 /* Said below every figure and in every record: what is ours, and which A and g were used. */
@@ -241,10 +239,23 @@ static int draw_findings(const lg_theory_files *w, lg_error *err)
     return e ? e : lg_figure_write(&f, path, err);
 }
 
-int lg_theory_files_write(const lg_theory_files *w, lg_error *err)
+/* A figure of before would be of other rows. */
+static int draw(const lg_theory_files *w, lg_error *warning, lg_error *err)
+{
+    char path[1024];
+    lg_error why;
+    int e = lg__file_path(path, sizeof path, w->folder, w->rows ? "errors.svg" : "check.svg", err);
+    if (e) return e;
+    if (!lg_figure_check(path, &why)) return w->rows ? write_figure(w, err) : draw_findings(w, err);
+    remove(path);
+    lg__fail(warning, LG_ERROR_SYSTEM, "there is no figure: %s", why.text);
+    return 0;
+}
+
+int lg_theory_files_write(const lg_theory_files *w, lg_error *warning, lg_error *err)
 {
     int e = w->rows ? write_rows(w, err) : write_findings(w, err);
-    if (!e) e = w->rows ? write_figure(w, err) : draw_findings(w, err);
+    if (!e) e = draw(w, warning, err);
     return e ? e : write_record(w, err);
 }
 

@@ -175,25 +175,44 @@ static void files_are_replaced_not_overwritten(void **state)
     assert_int_equal(count("part"), 0);
 }
 
+/* The rows are what counts: without gnuplot they are written all the same, and a figure of before is not left
+ * beside them. */
+static void without_gnuplot_there_are_rows(void **state)
+{
+    (void)state;
+    char path[400];
+    snprintf(path, sizeof path, "PATH=%s", in_home(""));
+    assert_int_equal(write_file("plain-errors.svg", "old"), 0);
+    assert_int_equal(run_program("mkdir -p plain && mv plain-errors.svg plain/errors.svg &&",
+                                 "--version", ""),
+                     0);
+    assert_int_equal(
+        run_program(path, "theory fit span.yaml" QUICK " --seeds 1 --out plain", "2>&1"), 0);
+    prints("there is no figure: ");
+    prints("gnuplot");
+    assert_true(there("plain/rows.csv") && there("plain/run.json"));
+    assert_false(there("plain/errors.svg"));
+}
+
 static void a_bridge_draws_both(void **state)
 {
     (void)state;
     assert_int_equal(theory("sweep span.yaml" QUICK " --k 1,2 --out class"), 0);
     assert_int_equal(
-        write_file("evals.csv",
-                   "method,train,length,samples,exact,mode,seed,trained_length\n"
-                   "local,task.k=1,200,100,1.0,generated,1,20\n"
-                   "local,task.k=2,20,100,1.0,generated,1,20\n"
-                   "local,task.k=2,200,100,0.5,generated,1,20\n"
-                   "local,task.k=2,200,100,0.7,generated,2,20\n"
-                   "local,task.k=2,200,100,0.1,taught,1,20\n"
-                   "local,task.k=3,20,100,0.6,generated,1,20\n" /* not learned: named */
-                   "local,task.k=3,200,100,0.6,generated,1,20\n"
-                   "\"a \"\"b\"\", c\",task.k=2,30,100,0,generated,1,20\n"),
+        write_file("measurements.csv",
+                   "method,train,length,samples,value,kind,seed,trained_length\n"
+                   "local,task.k=1,200,100,1.0,exact,1,20\n"
+                   "local,task.k=2,20,100,1.0,exact,1,20\n"
+                   "local,task.k=2,200,100,0.5,exact,1,20\n"
+                   "local,task.k=2,200,100,0.7,exact,2,20\n"
+                   "local,task.k=2,200,100,0.1,taught_exact,1,20\n"
+                   "local,task.k=3,20,100,0.6,exact,1,20\n" /* not learned: named */
+                   "local,task.k=3,200,100,0.6,exact,1,20\n"
+                   "\"a \"\"b\"\", c\",task.k=2,30,100,0,exact,1,20\n"),
         0);
-    assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200"), 0);
+    assert_int_equal(theory("bridge measurements.csv --class local=class/rows.csv --length 200"), 0);
     prints("Not learned: transformer: local, k = 3, seed 1: 60.0% exact at 20.");
-    assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 200 --json "
+    assert_int_equal(theory("bridge measurements.csv --class local=class/rows.csv --length 200 --json "
                             "--plot both.svg"),
                      0);
     assert_int_equal(count("\"model\":\"class: local\""), 2);
@@ -203,14 +222,14 @@ static void a_bridge_draws_both(void **state)
     prints("{\"model\":\"transformer: local\",\"k\":3,\"length\":200,\"error\":0.4,");
     assert_int_equal(count("transformer"), 3);
     assert_true(there("both.svg"));
-    assert_int_equal(theory("bridge evals.csv --length 200 --where task.k=3 --json"), 0);
+    assert_int_equal(theory("bridge measurements.csv --length 200 --where task.k=3 --json"), 0);
     assert_int_equal(count("transformer"), 1);
     assert_int_equal(
         write_file("scores.csv",
-                   "method,train,length,samples,exact,mode,seed,trained_length\n"
-                   "local,model.attention=softmax;task.k=1,200,100,0.5,generated,1,20\n"
-                   "local,model.attention=ssmax;task.k=1,200,100,0.9,generated,1,20\n"
-                   "local,model.attention=ssmax;task.k=10,200,100,0.8,generated,1,20\n"),
+                   "method,train,length,samples,value,kind,seed,trained_length\n"
+                   "local,model.attention=softmax;task.k=1,200,100,0.5,exact,1,20\n"
+                   "local,model.attention=ssmax;task.k=1,200,100,0.9,exact,1,20\n"
+                   "local,model.attention=ssmax;task.k=10,200,100,0.8,exact,1,20\n"),
         0);
     assert_int_equal(theory("bridge scores.csv --length 200 --json"), 0);
     prints("{\"model\":\"transformer: local, "
@@ -221,10 +240,10 @@ static void a_bridge_draws_both(void **state)
     assert_int_equal(theory("bridge scores.csv --length 200 --where model.attention=ssmax --json"),
                      0);
     prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0.1,");
-    assert_int_equal(theory("bridge evals.csv --length 200 --where model.attention=softmax"), 2);
+    assert_int_equal(theory("bridge measurements.csv --length 200 --where model.attention=softmax"), 2);
     prints(
-        "evals.csv has no row of length 200 with task.k and model.attention=softmax; give another");
-    assert_int_equal(theory("bridge evals.csv --class local=class/rows.csv --length 7"), 2);
+        "measurements.csv has no row of length 200 with task.k and model.attention=softmax; give another");
+    assert_int_equal(theory("bridge measurements.csv --class local=class/rows.csv --length 7"), 2);
     prints("class/rows.csv has no row of length 7");
     assert_int_equal(theory("bridge class/rows.csv --length 200"), 2);
     prints("class/rows.csv:1: there is no column \"method\"");
@@ -238,9 +257,9 @@ static void wrong_uses_are_refused(void **state)
     } cases[] = {
         {"", "fit, sweep, check or bridge?"},
         {"swep span.yaml", "did you mean \"sweep\"?"},
-        {"bridge evals.csv --length 300x", "--length is \"300x\""},
-        {"bridge evals.csv --length 4294967496", "--length is \"4294967496\""}, /* 2^32 + 200 */
-        {"bridge evals.csv --k 2", "lengthen theory bridge: \"--k\" is not an option"},
+        {"bridge measurements.csv --length 300x", "--length is \"300x\""},
+        {"bridge measurements.csv --length 4294967496", "--length is \"4294967496\""}, /* 2^32 + 200 */
+        {"bridge measurements.csv --k 2", "lengthen theory bridge: \"--k\" is not an option"},
         {"fit", "which ensemble?"},
         {"fit span.yaml columns.yaml" QUICK, "one ensemble at a time; \"columns.yaml\""},
         {"fit span.yaml --test-lengths 20", "--train-lengths is missing"},
@@ -284,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_check_answers_by_its_code),
         cmocka_unit_test(rows_that_cannot_be_written_leave_the_old_ones),
         cmocka_unit_test(files_are_replaced_not_overwritten),
+        cmocka_unit_test(without_gnuplot_there_are_rows),
         cmocka_unit_test(a_bridge_draws_both),
         cmocka_unit_test(wrong_uses_are_refused),
     };
