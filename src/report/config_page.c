@@ -285,7 +285,7 @@ static const char page_experiments[] =
     "  reconstructed. `budget`, if any, is what `--list` shows before the first run is done.\n"
     "- `where`, `more`, `less`, `than`, `least` and `most` name cells: a value or a list of them\n"
     "  for what `vary` has (other than the seed), `ids` (`given`, `predicted`), `sparsity`,\n"
-    "  `length` and `mode` (`generated` if it is not said, `taught`). What is not named may be\n"
+    "  `length` and `kind` (\"Kinds\" below; `exact` if it is not said). What is not named may be\n"
     "  anything.\n"
     "- `more`: the mean over these cells of the median over the seeds is more than that of the\n"
     "  others, by at least `by` (which may be below 0); `less`: less than that. `least`: in\n"
@@ -302,8 +302,8 @@ static const char page_experiments[] =
     "of\n"
     "  all of them.\n"
     "\n"
-    "`results/NAME/evals.csv` has one row a run, cell and mode; `method` is the value of what "
-    "`vary`\n"
+    "`results/NAME/measurements.csv` has one row per run, cell and kind: what was measured, where, of\n"
+    "how many samples, and the value with its 95% interval. `method` is the value of what `vary`\n"
     "calls `method`, `train` has the others but the seed, `a=1;b=2`. `run.json` says for each run\n"
     "which command, commit, compiler, CPU and kernels made it, when and in how many hours, and\n"
     "has sums of its settings and of its table or examples: if these change, `reproduce` says "
@@ -318,23 +318,34 @@ static const char page_losses[] =
     "experiment:\n"
     "  figures:                        # loss against position, up to which a bin goes\n"
     "    - {file: loss.svg, title: Loss by position, lines: method}\n"
-    "    - {file: excess.svg, title: Excess, lines: method, where: {mode: excess}}\n"
+    "    - {file: excess.svg, title: Excess, lines: method, where: {kind: excess}}\n"
     "  checks:\n"
     "    - {less: {method: PoSE, position: 256}, than: {method: plain, position: 256}, by: 0.1}\n"
-    "    - {most: {method: PoSE, position: 256, mode: excess}, is: 0.05}\n"
+    "    - {most: {method: PoSE, position: 256, kind: excess}, is: 0.05}\n"
     "config:\n"
     "  task: {name: text, text: [corpus/], tokenizer: tokenizer.json}\n"
     "  eval: {lengths: [64, 256], samples: 200}\n"
     "```\n"
     "\n"
     "- Cells are named by what `vary` has, `length` (the greatest, if it is not said), `position`\n"
-    "  (the bin that has it) and `mode` (`truncated` if it is not said, `sliding`, `excess`). "
-    "Their\n"
-    "  values are in nats per token. Figures shade what all their lines were trained on.\n"
-    "- `results/NAME/losses.csv` has one row a run, length and bin. `run.json` has the checksums "
-    "of\n"
-    "  tokenizer and texts. The texts are needed to make runs, not to draw and check their rows.\n"
+    "  (the bin that has it) and `kind` (`truncated` if it is not said). Figures shade what all\n"
+    "  their lines were trained on.\n"
+    "- `run.json` has the checksums of tokenizer and texts. The texts are needed to make runs, not to draw and check their rows.\n"
     "- Every length must have a held-out document; `samples` of them are read, or all there are.\n";
+
+/* The table of what is measured, from the table itself. */
+static void put_kinds(lg_buffer *b)
+{
+    static const char *const units[] = {"share", "nats per token", "tokens"};
+    lg_buffer_put(b, "\n## Kinds\n\nWhat is measured, in the store, CSV, JSON and experiments.\n\n"
+                     "| kind | of | what | unit |\n|---|---|---|---|\n");
+    for (int i = 0; i < lg_kind_count(); i++) {
+        const lg_kind *k = lg_kind_at(i);
+        lg_buffer_print(b, "| `%s` | %s | %s%s | %s |\n", k->name, k->form, k->label,
+                        k == lg_kind_leading(k->form) ? " (shown if nothing is said)" : "",
+                        units[k->unit]);
+    }
+}
 
 char *lg_config_page(void)
 {
@@ -352,5 +363,6 @@ char *lg_config_page(void)
     lg_buffer_put(&b, page_sweeps);
     lg_buffer_put(&b, page_experiments);
     lg_buffer_put(&b, page_losses);
+    put_kinds(&b);
     return lg_buffer_take(&b, NULL);
 }
