@@ -274,12 +274,7 @@ static int check_columns(const struct lg_task *t, lg_error *err)
                         "task %s: padded is no, so that which digits a column has depends on all "
                         "above it; say padded=yes",
                         name);
-    if (t->value[HINTS].i)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "task %s: hints is %d, and hints name places, of which there is no end; "
-                        "say hints=0",
-                        name, (int)t->value[HINTS].i);
-    return 0;
+    return lg__columns_no_hints(t, (int)t->value[HINTS].i, err);
 }
 
 static int columns_addition(const struct lg_task *t, struct lg__columns *c, lg_error *err)

@@ -131,11 +131,8 @@ static int columns_both(const struct lg_task *t, struct lg__columns *c, lg_error
                         "task %s: kind is unique, so that a letter depends on all before it; its "
                         "texts are among those of kind=random: say that",
                         name);
-    if (t->value[HINTS].i)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "task %s: hints is %d, and hints name places, of which there is no end; "
-                        "say hints=0",
-                        name, (int)t->value[HINTS].i);
+    int e = lg__columns_no_hints(t, (int)t->value[HINTS].i, err);
+    if (e) return e;
     *c = (struct lg__columns){
         .states = 1,
         .inputs = (int)t->value[ALPHABET].i,

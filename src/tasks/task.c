@@ -262,6 +262,15 @@ int lg__task_executes(const char *name)
     return row && row->executes;
 }
 
+int lg__columns_no_hints(const struct lg_task *t, int hints, lg_error *err)
+{
+    if (!hints) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "task %s: hints is %d, and hints name places, of which there is no end; say "
+                    "hints=0",
+                    t->row->info.name, hints);
+}
+
 int lg__task_count(const lg_task *t, const lg_draw *d)
 {
     return t->row->count ? t->row->count(t, d) : 0;

@@ -98,6 +98,8 @@ int lg__task_has_cell(const char *name, int length, int sparsity);
 
 /* The task's columns; refused for a task that has none, naming those that have. */
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err);
+/* Refuses hints, which columns cannot have. */
+int lg__columns_no_hints(const struct lg_task *t, int hints, lg_error *err);
 /* For lg__columns.ends, where a text may end in every state. */
 int lg__columns_end_anywhere(const struct lg_task *t, int state);
 
