@@ -152,8 +152,8 @@ int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error 
     *c = (struct lg__contexts){.task = r->task, .scheme = &r->scheme, .model = r->model_config};
     lg_example_init(&c->x);
     lg_batch_init(&c->text);
-    int e = lg__task_may_have_columns(r->config.task, err); /* of others no positions would help */
-    if (!e) e = check_positions(r, err);
+    /* Of texts no positions would help. */
+    int e = lg__text_tokenizer(r->task) ? 0 : check_positions(r, err);
     if (!e) e = lg__task_columns(r->task, &c->columns, err);
     if (!e) e = find_field(c, err);
     if (e) return e;
