@@ -33,7 +33,7 @@ static inline void write_file(const char *name, const char *text)
 }
 
 /* To be freed. */
-static inline char *read_file(const char *name)
+__attribute__((noinline, unused)) static char *read_file(const char *name)
 {
     char *text = NULL;
     if (lg__file_read(in_home(name), &text, NULL) || !text) fail_msg("%s cannot be read", name);
