@@ -98,7 +98,7 @@ struct demo {
     char folder[1024], store[1100];
     const struct method *way;
     double since;
-    lg_run_cell cell; /* the last one */
+    lg_cell cell; /* the last one */
     int count[METHODS];
     double x[METHODS][CELLS], exact[METHODS][CELLS];
     double tenfold[METHODS]; /* exact at ten times the training length */
@@ -153,25 +153,31 @@ static int train(struct demo *d, const struct method *way, const char *folder)
     return code;
 }
 
+static double measured(const struct demo *d, const char *kind)
+{
+    const lg_value *v = lg_cell_get(&d->cell, kind);
+    return v ? v->value : 0;
+}
+
 static void print_cell(const struct demo *d, const struct method *way)
 {
-    const lg_run_cell *c = &d->cell;
-    const lg_score *s = &c->score;
-    double exact = (double)s->exact / s->samples, right = (double)s->right / (double)s->tokens;
+    const lg_cell *c = &d->cell;
+    double exact = measured(d, "exact"), right = measured(d, "token_accuracy");
+    int samples = c->values ? c->value[0].samples : 0;
     if (d->json)
         printf("{\"method\":\"%s\",\"bits\":%d,\"tokens\":%.0f,\"exact\":%.6f,"
-               "\"token_accuracy\":%.6f,\"samples\":%d,\"generated\":%lld,\"right\":%lld,"
-               "\"trained\":%d,\"seconds\":%.3f,\"seed\":%llu}\n",
-               way->name, c->length, c->tokens, exact, right, s->samples, (long long)s->tokens,
-               (long long)s->right, 2 * way->longest + 2, c->seconds, (unsigned long long)d->seed);
+               "\"token_accuracy\":%.6f,\"samples\":%d,\"trained\":%d,\"seconds\":%.3f,"
+               "\"seed\":%llu}\n",
+               way->name, c->length, c->tokens, exact, right, samples, 2 * way->longest + 2,
+               c->seconds, (unsigned long long)d->seed);
     else
         printf("  %7d  %9.0f  %6.1f%%  %7.2f%%  %7d  %7.1f%s\n", c->length, c->tokens, 100 * exact,
-               100 * right, s->samples, c->seconds,
+               100 * right, samples, c->seconds,
                c->length == way->longest ? "   <- longest in training" : "");
     fflush(stdout);
 }
 
-static void keep_cell(void *context, const lg_run_cell *cell)
+static void keep_cell(void *context, const lg_cell *cell)
 {
     ((struct demo *)context)->cell = *cell;
 }
@@ -187,13 +193,13 @@ static int test(struct demo *d, int index, const char *folder)
                              .samples = samples_at(way->cells[i]),
                              .predicted = way->predicted,
                              .generated_only = 1,
-                             .table = keep_cell,
+                             .each = keep_cell,
                              .context = d};
         if (lg_cli_interrupted) return stop(d);
         if (lg_run_eval(&o, NULL, &d->err)) return -1;
         print_cell(d, way);
         d->x[index][i] = round((double)way->cells[i] / way->longest * 2) / 2;
-        d->exact[index][i] = (double)d->cell.score.exact / d->cell.score.samples;
+        d->exact[index][i] = measured(d, "exact");
         d->count[index] = i + 1;
         if (way->cells[i] == 10 * way->longest) d->tenfold[index] = d->exact[index][i];
     }

@@ -6,7 +6,7 @@
 
 #include "cli/cells.h"
 #include "cli/cli.h"
-#include "cli/eval_text.h"
+#include "cli/curves.h"
 #include "cli/options.h"
 
 const char lg_cmd_eval_help[] =
@@ -16,14 +16,15 @@ const char lg_cmd_eval_help[] =
     "and counts those that are exact: every answer token right, the stop token in its place.\n"
     "Where a run predicts IDs, there is a row with the IDs of the task's rule (given) and one\n"
     "with the model's own (predicted). The interval is Wilson's, 95%. First error: the median\n"
-    "place of the first wrong token in the answers that have one. Beside it the same\n"
-    "teacher-forced: each token predicted from the right ones before it. An answer of one token\n"
+    "place of the first wrong token in the answers that have one; earliest: in any of them.\n"
+    "Beside it the same teacher-forced: each token predicted from the right ones before it. An\n"
+    "answer of one token\n"
     "with a given ID is the same either way, and is made once. Of own data (jsonl:FILE) the\n"
     "examples are the lines that were held out from training (task.test), each once; of lengths\n"
     "that training never shows, all lines.\n"
     "\n"
     "A run of the task text has a loss instead, in nats per token, by position on held-out\n"
-    "documents: truncated, with all tokens of the document before it, and sliding, with the last\n"
+    "documents: with all tokens of the document before it (truncated), and sliding, with the last\n"
     "of training's length alone; the excess is what the model loses by seeing more. The\n"
     "documents are those with a token more than the length; intervals are of the mean over\n"
     "documents, 95%.\n"
@@ -43,19 +44,21 @@ const char lg_cmd_eval_help[] =
     "  --source SOURCE       given or predicted: only these IDs\n"
     "  --allow-exec          execute the command of a run's task exec:COMMAND though you have not\n"
     "                        trained the run here: only if you trust whoever made it\n"
-    "  --force               recompute cells, or losses, that the store has\n"
+    "  --force               recompute cells that the store has\n"
     "  --fallback            if the newest weights are damaged, use older ones\n"
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N           threads (all cores); the result does not depend on it\n"
-    "  --plot FILE           draw exact answers by length (.svg, .png, .pdf; -: in letters)\n"
+    "  --plot FILE           draw exact answers by length, or losses by position (.svg, .png,\n"
+    "                        .pdf; -: in letters)\n"
+    "  --measure KIND,..     draw these instead: columns of --csv, such as token_accuracy\n"
     "  --title TEXT          of the figure (the run's name)\n"
-    "  --json, --csv         one object, or one row, a cell\n"
+    "  --json, --csv         one object, or one row, a cell, with all that was measured\n"
     "\n"
     "Examples:\n"
     "  lengthen eval runs/parity --lengths 20,100,1000 --samples 100\n"
     "  lengthen eval runs/parity --plot parity.svg\n"
     "  lengthen eval runs/sparse --sparsities 8 --vary ones=0,1,2,3,4 --plot ones.svg\n"
-    "  lengthen eval runs/wiki --lengths 64,256 --plot wiki.svg\n";
+    "  lengthen eval runs/wiki --lengths 64,256 --plot wiki.svg --measure truncated,sliding\n";
 
 enum { MOST = 256, GREATEST = 1 << 30 };
 
@@ -64,8 +67,7 @@ struct request {
     int lengths[MOST], sparsities[MOST];
     char *vary[MOST]; /* "key=value", to be freed */
     const char *plot, *title;
-    const char *text, *field; /* of a run of texts */
-    int context;
+    struct lg_cli_measures measures; /* of the figure */
     struct lg_cli_cells cells;
 };
 
@@ -105,9 +107,9 @@ static int read_options(struct request *q, int argc, char **argv)
          .most = GREATEST},
         {"vary", .read = read_vary, .to = q},
         {"task", .text = &o->task},
-        {"text", .text = &q->text},
-        {"field", .text = &q->field},
-        {"context", .whole = &q->context, .least = 1, .most = GREATEST},
+        {"text", .text = &o->texts},
+        {"field", .text = &o->field},
+        {"context", .whole = &o->sliding, .least = 1, .most = GREATEST},
         {"samples", .whole = &o->samples, .least = 1, .most = GREATEST},
         {"source", .word = &o->predicted, .names = "given or predicted"},
         {"allow-exec", .flag = &o->access.allow_exec},
@@ -116,6 +118,8 @@ static int read_options(struct request *q, int argc, char **argv)
         {"store", .text = &o->store},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"plot", .text = &q->plot},
+        {"measure", .read = lg_cli_measures_read, .to = &q->measures,
+         .take = lg_cli_measures_names()},
         {"title", .text = &q->title},
         {"json", .flag = &json},
         {"csv", .flag = &csv},
@@ -134,7 +138,7 @@ static int read_options(struct request *q, int argc, char **argv)
     return 0;
 }
 
-static void show_progress(void *context, const lg_run_cell *c)
+static void show_cell(void *context, const lg_cell *c)
 {
     struct request *q = context;
     int terminal = isatty(STDERR_FILENO);
@@ -144,6 +148,18 @@ static void show_progress(void *context, const lg_run_cell *c)
         fprintf(stderr, "cell %d of %d ..", c->index + 2, c->count);
 }
 
+static int draw(struct request *q, const char *file)
+{
+    struct lg_cli_curves curves = {0};
+    char name[256];
+    int letters = q->cells.form == LG_CLI_TABLE && (isatty(STDOUT_FILENO) || (q->plot && !file));
+    for (int i = 0; i < q->cells.count; i++)
+        lg_cli_curves_add_cell(&curves, "", &q->cells.cells[i], &q->measures);
+    curves.lost |= q->cells.lost;
+    lg_cli_last_part(q->o.folder, name);
+    return lg_cli_curves_draw(&curves, q->title ? q->title : name, "", "eval", file, letters);
+}
+
 static int evaluate(struct request *q)
 {
     lg_error err = {0}, warning = {0};
@@ -151,57 +167,14 @@ static int evaluate(struct request *q)
     int code = file ? lg_figure_check(file, &err) : 0;
     q->o.store = lg_cli_store(q->o.store);
     q->o.settings = (const char *const *)q->vary;
-    q->o.table = show_progress;
+    q->o.each = show_cell;
     q->o.context = q;
     q->cells.folder = q->o.folder;
-    char name[256];
-    lg_cli_last_part(q->o.folder, name);
-    snprintf(q->cells.title, sizeof q->cells.title, "%.199s", q->title ? q->title : name);
     if (!code) code = lg_run_eval(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
     if (code) return lg_cli_error("eval", code, &err);
-    return lg_cli_cells_plot(&q->cells, "eval", file, q->plot && !file);
-}
-
-static int is_run(const char *folder)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/config.yaml", folder);
-    return access(path, F_OK) == 0;
-}
-
-/* A run of texts has no answers, and a run of another task no texts. */
-static int evaluate_text(struct request *q, int is_text)
-{
-    const char *none = q->o.sparsities       ? "--sparsities"
-                       : q->o.setting_count  ? "--vary"
-                       : q->o.task           ? "--task"
-                       : q->o.predicted >= 0 ? "--source"
-                                             : NULL;
-    if (!is_text)
-        return lg_cli_wrong("eval", "--%s is for runs of the task text, and %s is none",
-                            q->text      ? "text"
-                            : q->context ? "context"
-                                         : "field",
-                            q->o.folder);
-    if (q->field && !q->text)
-        return lg_cli_wrong("eval", "--field is of the texts that --text names; name them");
-    if (none)
-        return lg_cli_wrong("eval", "%s is a run of texts, for which there is no %s", q->o.folder,
-                            none);
-    struct lg_cli_text_eval t = {.form = q->cells.form, .plot = q->plot, .title = q->title};
-    t.o = (lg_text_eval_options){.folder = q->o.folder,
-                                 .store = lg_cli_store(q->o.store),
-                                 .force = q->o.force,
-                                 .access = q->o.access,
-                                 .texts = q->text,
-                                 .field = q->field,
-                                 .lengths = q->o.lengths,
-                                 .length_count = q->o.length_count,
-                                 .context = q->context,
-                                 .documents = q->o.samples,
-                                 .threads = q->o.threads};
-    return lg_cli_eval_text(&t);
+    lg_cli_cells_explain(&q->cells);
+    return draw(q, file);
 }
 
 int lg_cmd_eval(int argc, char **argv)
@@ -210,9 +183,7 @@ int lg_cmd_eval(int argc, char **argv)
     if (!q) return LG_EXIT_FAILED;
     q->o.predicted = -1;
     int code = read_options(q, argc, argv);
-    int is_text = !code && lg_run_is_text(q->o.folder);
-    int of_texts = is_text || q->text || q->field || q->context;
-    if (!code) code = of_texts && is_run(q->o.folder) ? evaluate_text(q, is_text) : evaluate(q);
+    if (!code) code = evaluate(q);
     for (int i = 0; i < q->o.setting_count; i++) free(q->vary[i]);
     lg_cli_cells_clear(&q->cells);
     free(q);

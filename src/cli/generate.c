@@ -403,6 +403,9 @@ static void answered(void *context, const lg_run_answer *a)
 
 /* ---- Options ---------------------------------------------------------------------------- */
 
+/* A run of texts, which goes on with a prompt. */
+static int of_texts(const char *folder) { return strcmp(lg_run_form(folder), "losses") == 0; }
+
 static int read_options(int argc, char **argv, lg_generate_options *o, struct show *s)
 {
     const struct lg_cli_option rows[] = {
@@ -424,7 +427,7 @@ static int read_options(int argc, char **argv, lg_generate_options *o, struct sh
     int code = lg_cli_options("generate", rows, &argc, &argv);
     if (!code) code = lg_cli_argument("generate", "run", "Give its folder", argc, argv, &o->folder);
     if (code) return code;
-    if (o->prompt && (o->length || o->sparsity || (o->count && !lg_run_is_text(o->folder))))
+    if (o->prompt && (o->length || o->sparsity || (o->count && !of_texts(o->folder))))
         return lg_cli_wrong("generate",
                             "--prompt is a text of yours, and --%s is for examples of the task; "
                             "leave out one of the two",
@@ -483,7 +486,7 @@ int lg_cmd_generate(int argc, char **argv)
     o.callback = told;
     o.answered = answered;
     o.context = &s;
-    if (!code) code = lg_run_is_text(o.folder) ? lg_cli_generate_text(&o, s.json) : run(&o, &s);
+    if (!code) code = of_texts(o.folder) ? lg_cli_generate_text(&o, s.json) : run(&o, &s);
     free(input);
     free(s.token);
     free(s.column);

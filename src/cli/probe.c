@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/probe.h"
@@ -137,8 +138,32 @@ static void print_quantiles(const lg_probe_summary *s)
     printf(" at 10, 25, 50, 75 and 90%%.\n");
 }
 
+/* The bins that a k* can be in, as cells. */
+static int list_bins(const lg_probe_summary *s, lg_cell cells[LG_PROBE_BINS])
+{
+    int n = 0;
+    for (int i = 0; i < LG_PROBE_BINS; i++) {
+        const lg_probe_bin *b = &s->bin[i];
+        if (b->high && b->low > s->most_k) continue;
+        lg_cell *c = &cells[n++];
+        *c = (lg_cell){.step = s->step,
+                       .length = s->length,
+                       .unit = s->unit,
+                       .first = b->low,
+                       .last = b->high,
+                       .context = s->context,
+                       .values = 2};
+        c->value[0] = (lg_value){lg_kind_find("kstar_loss"), b->predictions, b->loss.value,
+                                 b->loss.low, b->loss.high};
+        c->value[1] = (lg_value){lg_kind_find("kstar_excess"), b->predictions, b->excess.value,
+                                 b->excess.low, b->excess.high};
+    }
+    return n;
+}
+
 static void print_table(const struct request *q, const lg_probe_summary *s)
 {
+    lg_cell cells[LG_PROBE_BINS];
     char verdict[600];
     printf("%d predictions of %d %s, length ", s->predictions, s->documents,
            s->documents == 1 ? "text" : "texts");
@@ -150,7 +175,7 @@ static void print_table(const struct request *q, const lg_probe_summary *s)
         s->dependent, 100 * lg_cli_share(s->dependent, s->predictions), q->o.least);
     print_quantiles(s);
     printf("\n");
-    lg_cli_probe_table(s->bin, LG_PROBE_BINS, s->most_k, s->context > 0);
+    lg_cli_probe_table(cells, list_bins(s, cells));
     lg_probe_verdict(s, verdict, sizeof verdict);
     if (*verdict) printf("\n%s\n", verdict);
 }
@@ -166,14 +191,11 @@ static void json_count(const char *name, int64_t value, int there)
 static void print_json(const lg_probe_summary *s, const char *folder)
 {
     static const char *const quantile[] = {"k_10", "k_25", "k_50", "k_75", "k_90"};
+    struct lg_cli_cells rows = {.form = LG_CLI_JSON, .folder = folder};
+    lg_cell cells[LG_PROBE_BINS];
     char verdict[600];
-    for (int i = 0; i < LG_PROBE_BINS; i++) {
-        if (lg_cli_probe_is_past(&s->bin[i], s->most_k)) continue;
-        putchar('{');
-        lg_cli_probe_json(&s->bin[i]);
-        lg_cli_json_folder(folder);
-        puts("}");
-    }
+    for (int i = 0, n = list_bins(s, cells); i < n; i++) lg_cli_cells_add(&rows, &cells[i]);
+    lg_cli_cells_clear(&rows);
     printf("{\"summary\":true,\"step\":%lld", (long long)s->step);
     json_count("against_step", s->against_step, s->context > 0);
     printf(",\"length\":%d,\"length_min\":%d", s->length, s->length_least);

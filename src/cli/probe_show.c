@@ -1,69 +1,59 @@
-/* probe_show.c: the bins of a probe in words, as `lengthen probe` prints them and `lengthen runs show` does
- * those that the store has. */
+/* probe_show.c: the table of a probe, as `lengthen probe` prints it and `lengthen runs show` does those that the
+ * store has. */
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
-#include "cli/show.h"
-#include "cli/table.h"
 
-const char *lg_cli_probe_bin(const lg_probe_bin *b, char name[24])
+/* "1", "3-4", "none"; the last one "33+", or "over 10" where k* was looked for up to 10. */
+static const char *range_of(const lg_cell *c, char text[32])
 {
-    if (!b->low)
-        snprintf(name, 24, "none");
-    else if (!b->high && b->low < 33)
-        snprintf(name, 24, "over %d", b->low - 1);
-    else if (!b->high)
-        snprintf(name, 24, "%d+", b->low);
-    else if (b->low == b->high)
-        snprintf(name, 24, "%d", b->low);
+    if (!c->first)
+        snprintf(text, 32, "none");
+    else if (!c->last && c->first < 33)
+        snprintf(text, 32, "over %d", c->first - 1);
+    else if (!c->last)
+        snprintf(text, 32, "%d+", c->first);
+    else if (c->first == c->last)
+        snprintf(text, 32, "%d", c->first);
     else
-        snprintf(name, 24, "%d-%d", b->low, b->high);
-    return name;
+        snprintf(text, 32, "%d-%d", c->first, c->last);
+    return text;
 }
 
-static void mean_cells(struct lg_cli_table *t, const lg_text_mean *m, const char *form)
+void lg_cli_probe_table(const lg_cell *cells, int count)
 {
-    if (isnan(m->value))
-        lg_cli_table_add(t, "-");
-    else
-        lg_cli_table_add(t, form, m->value);
-    if (isnan(m->low))
-        lg_cli_table_add(t, "-");
-    else
-        lg_cli_table_add(t, "%.3f..%.3f", m->low, m->high);
-}
-
-int lg_cli_probe_is_past(const lg_probe_bin *b, int most_k) { return b->high && b->low > most_k; }
-
-void lg_cli_probe_table(const lg_probe_bin *bins, int count, int most_k, int excess)
-{
-    static const char *const heads[] = {"k*",  "predictions", "share", "loss",
-                                        "95%", "excess",      "95%"};
-    struct lg_cli_table t = {.columns = excess ? 7 : 5, .left = 1};
+    struct lg_cli_table t = {.columns = 3, .left = 1};
+    int shown[LG_CELL_VALUES] = {0};
     int64_t all = 0;
-    char name[24];
-    for (int i = 0; i < t.columns; i++) lg_cli_table_add(&t, "%s", heads[i]);
-    for (int i = 0; i < count; i++) all += bins[i].predictions;
+    char text[64];
     for (int i = 0; i < count; i++) {
-        const lg_probe_bin *b = &bins[i];
-        if (lg_cli_probe_is_past(b, most_k)) continue;
-        lg_cli_table_add(&t, "%s", lg_cli_probe_bin(b, name));
-        lg_cli_table_add(&t, "%d", b->predictions);
-        lg_cli_table_add(&t, "%.1f%%", 100 * lg_cli_share(b->predictions, all));
-        mean_cells(&t, &b->loss, "%.3f");
-        if (excess) mean_cells(&t, &b->excess, "%+.3f");
+        all += cells[i].value[0].samples;
+        for (int k = 0; k < cells[0].values; k++)
+            shown[k] |= k < cells[i].values && !isnan(cells[i].value[k].value);
+    }
+    for (int k = 0; k < cells[0].values; k++) t.columns += 2 * shown[k];
+    lg_cli_table_add(&t, "k*");
+    lg_cli_table_add(&t, "predictions");
+    lg_cli_table_add(&t, "share");
+    for (int k = 0; k < cells[0].values; k++)
+        if (shown[k]) {
+            lg_cli_table_add(&t, "%s", cells[0].value[k].kind->label);
+            lg_cli_table_add(&t, "95%%");
+        }
+    for (int i = 0; i < count; i++) {
+        const lg_value *v = cells[i].value;
+        lg_cli_table_add(&t, "%s", range_of(&cells[i], text));
+        lg_cli_table_add(&t, "%d", v->samples);
+        lg_cli_table_add(&t, "%.1f%%", 100 * lg_cli_share(v->samples, all));
+        for (int k = 0; k < cells[0].values; k++)
+            if (shown[k]) {
+                lg_cli_table_add(&t, "%s", lg_cli_value_text(v[k].kind, v[k].value, text));
+                lg_cli_table_add(&t, "%s", lg_cli_range_text(v[k].kind, v[k].low, v[k].high, text));
+            }
     }
     lg_cli_table_print(&t, 0, 0, 0);
     lg_cli_table_clear(&t);
-}
-
-void lg_cli_probe_json(const lg_probe_bin *b)
-{
-    char name[24];
-    printf("\"k\":\"%s\",\"low\":%d,\"high\":%d,\"predictions\":%d", lg_cli_probe_bin(b, name),
-           b->low, b->high, b->predictions);
-    lg_cli_json_mean("loss", &b->loss);
-    lg_cli_json_mean("excess", &b->excess);
 }

@@ -33,6 +33,7 @@ const char lg_cmd_runs_help[] =
     "last\n"
     "loss.\n"
     "  --plot FILE       draw their exact answers by length, or losses (.svg, .png, .pdf)\n"
+    "  --measure KIND,.. these instead: columns of `lengthen eval --csv`\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
     "  --yes             does not ask\n"
     "\n"
@@ -176,24 +177,34 @@ void lg_cli_run_json(const lg_store_run *r)
 int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
                       struct lg_cli_cells *cells)
 {
+    static const char *const forms[] = {"answers", "losses"}; /* a run has one of them */
+    const char *form = a->measures.count ? a->measures.kind[0]->form : NULL;
+    int e = 0;
     cells->count = 0;
-    return lg_store_cells(a->store, number, step, lg_cli_cells_keep, cells, &a->err);
+    for (int i = 0; i < 2 && !e && !cells->count; i++)
+        e = lg_store_cells(a->store, number, step, form ? form : forms[i], lg_cli_cells_keep, cells,
+                           &a->err);
+    return !e && cells->lost ? lg_cli_no_memory(&a->err) : e;
 }
 
-const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,
-                                     int length)
+/* The length of a cell, or the last of its positions. */
+static int end_of(const lg_cell *c) { return c->last ? c->last : c->length; }
+
+static int is_better(const lg_cell *c, const lg_cell *than, int sparsity)
 {
-    const lg_run_cell *best = NULL;
+    if (c->predicted != than->predicted) return c->predicted;
+    if (c->length != than->length) return c->length > than->length;
+    if (c->last != than->last) return c->last > than->last;
+    return abs(c->sparsity - sparsity) < abs(than->sparsity - sparsity);
+}
+
+const lg_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r, int end)
+{
+    const lg_cell *best = NULL;
     for (int i = 0; i < cells->count; i++) {
-        const lg_run_cell *c = &cells->cells[i];
-        if (c->setting[0] || (length && c->length != length)) continue;
-        if (best && best->predicted != c->predicted) {
-            if (c->predicted) best = c;
-        } else if (best && best->length != c->length) {
-            if (c->length > best->length) best = c;
-        } else if (!best || abs(c->sparsity - r->sparsity) < abs(best->sparsity - r->sparsity)) {
-            best = c;
-        }
+        const lg_cell *c = &cells->cells[i];
+        if (c->setting[0] || (end && end_of(c) != end)) continue;
+        if (!best || is_better(c, best, r->sparsity)) best = c;
     }
     return best;
 }
@@ -228,39 +239,34 @@ static void keep_run(void *context, const lg_store_run *r)
     l->count += !l->lost;
 }
 
-/* "100.0% -> 93.5% at 50", or one of both. */
-static void add_exact(struct lg_cli_table *t, const lg_run_cell *trained,
-                      const lg_run_cell *longest, const char *arrow)
+static const lg_value *leading_value(const lg_cell *c)
 {
-    if (!longest) {
-        lg_cli_table_add(t, "-");
-        return;
-    }
-    double to = 100 * lg_cli_share(longest->score.exact, longest->score.samples);
-    if (!trained || trained->length == longest->length)
-        lg_cli_table_add(t, "%.1f%% at %d", to, longest->length);
-    else
-        lg_cli_table_add(t, "%.1f%% %s %.1f%% at %d",
-                         100 * lg_cli_share(trained->score.exact, trained->score.samples), arrow,
-                         to, longest->length);
-}
-
-/* The same of a run of texts, in nats per token. */
-static void add_loss(struct lg_cli_table *t, const lg_text_row *trained, const lg_text_row *longest,
-                     const char *arrow)
-{
-    if (!trained || trained->high == longest->high)
-        lg_cli_table_add(t, "loss %.3f at %d", longest->truncated.value, longest->high);
-    else
-        lg_cli_table_add(t, "loss %.3f %s %.3f at %d", trained->truncated.value, arrow,
-                         longest->truncated.value, longest->high);
+    const lg_kind *kind = lg_kind_leading(lg_cell_form(c));
+    return kind ? lg_cell_get(c, kind->name) : NULL;
 }
 
 /* What a run can do, at the longest of training and at the longest there is. */
 struct ability {
-    const lg_run_cell *trained, *longest;
-    const lg_text_row *loss_trained, *loss_longest; /* of a run of texts */
+    const lg_cell *trained, *longest;
 };
+
+/* "100.0% -> 93.5% at 50", "loss 1.234 at 64": what is no share has its name. */
+static void add_ability(struct lg_cli_table *t, const struct ability *can, const char *arrow)
+{
+    char from[32] = "", to[32];
+    const lg_value *longest = can->longest ? leading_value(can->longest) : NULL;
+    const lg_value *trained = can->trained ? leading_value(can->trained) : NULL;
+    if (!longest) {
+        lg_cli_table_add(t, "-");
+        return;
+    }
+    int named = longest->kind->unit != LG_UNIT_SHARE;
+    if (trained && can->trained != can->longest)
+        lg_cli_value_text(trained->kind, trained->value, from);
+    lg_cli_table_add(t, "%s%s%s%s%s%s%s at %d", named ? longest->kind->label : "", named ? " " : "",
+                     from, *from ? " " : "", *from ? arrow : "", *from ? " " : "",
+                     lg_cli_value_text(longest->kind, longest->value, to), end_of(can->longest));
+}
 
 static void list_row(struct lg_cli_table *t, const lg_store_run *r, const struct ability *can,
                      const char *arrow)
@@ -274,37 +280,26 @@ static void list_row(struct lg_cli_table *t, const lg_store_run *r, const struct
     lg_cli_table_add(t, "%lld/%lld", (long long)r->step, (long long)r->steps);
     lg_cli_table_add(t, "%s", r->state);
     lg_cli_table_add(t, "%d %s", r->length, r->unit);
-    if (can->loss_longest)
-        add_loss(t, can->loss_trained, can->loss_longest, arrow);
-    else
-        add_exact(t, can->trained, can->longest, arrow);
+    add_ability(t, can, arrow);
     lg_cli_table_add(t, "%s", lg_cli_ago(r->updated, when, sizeof when));
 }
 
-static void json_exact(const char *name, const lg_run_cell *c)
+static void json_cell(const char *name, const lg_cell *c)
 {
-    if (!c)
-        printf(",\"%s\":null", name);
-    else
-        printf(",\"%s\":{\"length\":%d,\"sparsity\":%d,\"source\":\"%s\",\"samples\":%d,"
-               "\"exact\":%.6f,\"low\":%.6f,\"high\":%.6f}",
-               name, c->length, c->sparsity, c->predicted ? "predicted" : "given", c->score.samples,
-               lg_cli_share(c->score.exact, c->score.samples), c->low, c->high);
-}
-
-static void json_loss(const char *name, const lg_text_row *r)
-{
-    printf(",\"%s\":{\"length\":%d,\"low\":%d,\"high\":%d,\"documents\":%d,\"truncated\":%.6g}",
-           name, r->length, r->low, r->high, r->documents, r->truncated.value);
+    const lg_value *v = c ? leading_value(c) : NULL;
+    printf(",\"%s\":%s", name, v ? "{" : "null");
+    if (!v) return;
+    lg_cli_json_place(c);
+    printf(",\"samples\":%d", v->samples);
+    lg_cli_json_value(v->kind, v);
+    putchar('}');
 }
 
 static void list_json(const lg_store_run *r, const struct ability *can)
 {
     lg_cli_run_json(r);
-    json_exact("at_trained", can->trained);
-    json_exact("at_longest", can->longest);
-    if (can->loss_trained) json_loss("loss_at_trained", can->loss_trained);
-    if (can->loss_longest) json_loss("loss_at_longest", can->loss_longest);
+    json_cell("at_trained", can->trained);
+    json_cell("at_longest", can->longest);
     printf("}\n");
 }
 
@@ -323,22 +318,19 @@ static void none_fits(const struct list *l)
 static int print_list(struct list *l)
 {
     static const char *const heading[] = {"run",  "name",  "task",    "positions", "seed",
-                                          "step", "state", "trained", "exact",     "updated"};
+                                          "step", "state", "trained", "result",    "updated"};
     enum { COLUMNS = sizeof heading / sizeof *heading, POSITIONS = 3 };
     struct lg_cli_asked *a = l->a;
     struct lg_cli_table t = {.columns = COLUMNS, .left = 0x3ce};
     struct lg_cli_cells cells = {0};
-    struct lg_cli_losses losses = {.form = LG_CLI_TABLE};
     const char *arrow = lg_cli_utf8() ? "\u2192" : "->";
     int e = 0;
     for (int i = 0; i < COLUMNS; i++) lg_cli_table_add(&t, "%s", heading[i]);
     for (int i = 0; i < l->count && !e; i++) {
         const lg_store_run *r = &l->runs[i].r;
         if ((e = lg_cli_cells_read(a, r->number, -1, &cells))) break;
-        if ((e = lg_cli_losses_read(a, r->number, -1, &losses))) break;
-        struct ability can = {
-            lg_cli_cells_pick(&cells, r, r->length), lg_cli_cells_pick(&cells, r, 0),
-            lg_cli_losses_pick(&losses, r->length), lg_cli_losses_pick(&losses, 0)};
+        struct ability can = {lg_cli_cells_pick(&cells, r, r->length),
+                              lg_cli_cells_pick(&cells, r, 0)};
         if (a->json)
             list_json(r, &can);
         else
@@ -349,7 +341,6 @@ static int print_list(struct list *l)
     if (!e && !a->json) lg_cli_table_print(&t, 0, 0, 0);
     lg_cli_table_clear(&t);
     lg_cli_cells_clear(&cells);
-    lg_cli_losses_clear(&losses);
     return e;
 }
 
@@ -378,15 +369,9 @@ static int count_step(void *context, const lg_run_step *s)
     return 1;
 }
 
-static void count_cell(void *context, const lg_run_cell *c)
+static void count_cell(void *context, const lg_cell *c)
 {
     (void)c;
-    ++*(long long *)context;
-}
-
-static void count_loss(void *context, const lg_text_row *r)
-{
-    (void)r;
     ++*(long long *)context;
 }
 
@@ -396,8 +381,7 @@ static int print_doomed(struct lg_cli_asked *a, const lg_store_run *r)
     char config[PATH_MAX];
     long long steps = 0, cells = 0;
     int e = lg_store_steps(a->store, r->number, count_step, &steps, &a->err);
-    if (!e) e = lg_store_cells(a->store, r->number, -2, count_cell, &cells, &a->err);
-    if (!e) e = lg_store_losses(a->store, r->number, -2, count_loss, &cells, &a->err);
+    if (!e) e = lg_store_cells(a->store, r->number, -2, NULL, count_cell, &cells, &a->err);
     if (e) return e;
     snprintf(config, sizeof config, "%s/config.yaml", r->folder);
     fprintf(stderr, "run %lld, %s: %lld steps, %lld cells; %s%s\n", (long long)r->number,
@@ -517,7 +501,8 @@ static int check_options(const struct lg_cli_asked *a, int verb)
                 {"steps", a->steps, SHOW},
                 {"csv", a->csv, SHOW},
                 {"yes", a->yes, DELETE},
-                {"plot", a->plot != NULL, COMPARE}};
+                {"plot", a->plot != NULL, COMPARE},
+                {"measure", a->measures.count, COMPARE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used && rows[i].verb != verb)
             return lg_cli_wrong("runs", "--%s goes with `runs %s` alone", rows[i].name,
@@ -537,6 +522,8 @@ static int read_options(int argc, char **argv, struct lg_cli_asked *a, int *verb
         {"csv", .flag = &a->csv},
         {"yes", .flag = &a->yes},
         {"plot", .text = &a->plot},
+        {"measure", .read = lg_cli_measures_read, .to = &a->measures,
+         .take = lg_cli_measures_names()},
         {"store", .text = &a->file},
         {"json", .flag = &a->json},
         {0},

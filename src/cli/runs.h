@@ -3,7 +3,7 @@
 #define LG_CLI_RUNS_H
 
 #include "cli/cells.h"
-#include "cli/losses.h"
+#include "cli/curves.h"
 #include "lengthen_lab.h"
 
 /* What was asked for. */
@@ -12,6 +12,7 @@ struct lg_cli_asked {
     const char *const *names; /* [name_count] the runs */
     int name_count;
     int json, csv, steps, yes, last; /* last 0: not given */
+    struct lg_cli_measures measures;
     lg_store *store;
     lg_error err;
 };
@@ -37,23 +38,13 @@ const char *lg_cli_run_name(const lg_store_run *r);
 /* The beginning of its JSON object, without the closing brace. */
 void lg_cli_run_json(const lg_store_run *r);
 
-/* The cells of a run as lg_store_cells gives them; start from {0}, or read again into the same. */
+/* The cells of its evaluations at a step, as lg_store_cells has it; cells start from {0}, or are read again into
+ * the same. */
 int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
                       struct lg_cli_cells *cells);
-/* The same of the losses of a run of texts; .form is to be LG_CLI_TABLE. */
-int lg_cli_losses_read(struct lg_cli_asked *a, int64_t number, int64_t step,
-                       struct lg_cli_losses *losses);
-/* Of held-out texts, the last bin of the greatest length, or of those that end at `high`; NULL: none. */
-const lg_text_row *lg_cli_losses_pick(const struct lg_cli_losses *losses, int high);
-/* The table of the last step, and how it came to that. */
-int lg_cli_losses_show(struct lg_cli_asked *a, const lg_store_run *r,
-                       const struct lg_cli_losses *losses);
-/* The bins of its probes, or one object a bin. */
-int lg_cli_probes_show(struct lg_cli_asked *a, const lg_store_run *r);
-/* The cell as trained, with predicted IDs where there are any, of this length (0: the greatest
- * there is) and the sparsity nearest to training's; NULL: none. */
-const lg_run_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r,
-                                     int length);
+/* The cell as trained, with predicted IDs where there are any, up to this length or position (0: the greatest
+ * there is), and of the sparsity nearest to training's; NULL: none. */
+const lg_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r, int end);
 
 /* "3 min ago". */
 const char *lg_cli_ago(double then, char *text, int size);

@@ -12,8 +12,7 @@
 /* One of the runs. */
 struct side {
     const lg_store_run *r;
-    struct lg_cli_cells cells;   /* at its last evaluation */
-    struct lg_cli_losses losses; /* the same of a run of texts */
+    struct lg_cli_cells cells; /* at its last evaluation */
     lg_run_step last;
     int steps; /* 1: there is a last one */
 };
@@ -26,12 +25,17 @@ static int keep_last(void *context, const lg_run_step *s)
     return 1;
 }
 
+/* Of the cells with a context, those that have that of training: others are not comparable. */
 static int read_side(struct lg_cli_asked *a, struct side *s)
 {
-    int e = lg_cli_cells_read(a, s->r->number, -1, &s->cells);
-    if (!e) e = lg_cli_losses_read(a, s->r->number, -1, &s->losses);
+    int n = 0, e = lg_cli_cells_read(a, s->r->number, -1, &s->cells);
     if (!e) e = lg_store_steps(a->store, s->r->number, keep_last, s, &a->err);
     lg_cli_cells_predicted(&s->cells);
+    for (int i = 0; i < s->cells.count; i++) {
+        const lg_cell *c = &s->cells.cells[i];
+        if (!c->context || c->context == c->trained_length) s->cells.cells[n++] = *c;
+    }
+    s->cells.count = n;
     return e;
 }
 
@@ -95,24 +99,34 @@ static int compare_keys(struct lg_cli_asked *a, const struct side *s, int n, str
 
 /* ---- Cells ------------------------------------------------------------------------------ */
 
+/* A row: a place of some run, and what is compared there. */
+struct row {
+    const lg_cell *cell;
+    const lg_kind *kind;
+};
+
 static int order(const void *left, const void *right)
 {
-    const lg_run_cell *a = left, *b = right;
-    int names = strcmp(a->setting, b->setting);
-    if (names) return names;
-    if (a->sparsity != b->sparsity) return a->sparsity < b->sparsity ? -1 : 1;
-    return (a->length > b->length) - (a->length < b->length);
+    const struct row *a = left, *b = right;
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+    return lg_cli_place_order(a->cell, b->cell);
 }
 
-/* The cells that head a row: those of every run, sorted, each once. */
-static lg_run_cell *list_rows(const struct side *s, int n, int *count)
+/* Those of every run, sorted, each once. */
+static struct row *list_rows(const struct side *s, int n, const struct lg_cli_measures *m,
+                             int *count)
 {
     int all = 0, used = 0;
     for (int i = 0; i < n; i++) all += s[i].cells.count;
-    lg_run_cell *rows = calloc((size_t)all + 1, sizeof *rows);
+    struct row *rows = calloc((size_t)all * LG_CELL_VALUES + 1, sizeof *rows);
     if (!rows) return NULL;
     for (int i = 0; i < n; i++)
-        for (int k = 0; k < s[i].cells.count; k++) rows[used++] = s[i].cells.cells[k];
+        for (int k = 0; k < s[i].cells.count; k++) {
+            const lg_cell *c = &s[i].cells.cells[k];
+            const lg_kind *kind;
+            for (int j = 0; (kind = lg_cli_measures_at(m, lg_cell_form(c), j)); j++)
+                rows[used++] = (struct row){c, kind};
+        }
     qsort(rows, (size_t)used, sizeof *rows, order);
     *count = 0;
     for (int i = 0; i < used; i++)
@@ -120,111 +134,51 @@ static lg_run_cell *list_rows(const struct side *s, int n, int *count)
     return rows;
 }
 
-static const lg_run_cell *cell_of(const struct side *s, const lg_run_cell *row)
+/* *cell: where it is from. NULL: the run has none. */
+static const lg_value *value_of(const struct side *s, const struct row *row, const lg_cell **cell)
 {
-    for (int i = 0; i < s->cells.count; i++)
-        if (order(&s->cells.cells[i], row) == 0) return &s->cells.cells[i];
-    return NULL;
-}
-
-static void add_row(struct lg_cli_table *t, const struct side *s, int n, const lg_run_cell *row)
-{
-    char sparsity[40] = "";
-    if (row->sparsity) snprintf(sparsity, sizeof sparsity, ", sparsity %d", row->sparsity);
-    lg_cli_table_add(t, "exact at length %d%s%s%s", row->length, sparsity,
-                     *row->setting ? ", " : "", row->setting);
-    for (int i = 0; i < n; i++) {
-        const lg_run_cell *c = cell_of(&s[i], row);
-        if (c)
-            lg_cli_table_add(t, "%.1f%% (%.0f..%.0f)",
-                             100 * lg_cli_share(c->score.exact, c->score.samples), 100 * c->low,
-                             100 * c->high);
-        else
-            lg_cli_table_add(t, "-");
-    }
-}
-
-static void json_row(const struct side *s, int n, const lg_run_cell *row)
-{
-    printf("{\"length\":%d,\"sparsity\":%d,\"setting\":", row->length, row->sparsity);
-    lg_cli_json(stdout, row->setting);
-    printf(",\"cells\":[");
-    for (int i = 0; i < n; i++) {
-        const lg_run_cell *c = cell_of(&s[i], row);
-        printf("%s", i ? "," : "");
-        if (c)
-            printf("{\"step\":%lld,\"source\":\"%s\",\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,"
-                   "\"high\":%.6f}",
-                   (long long)c->step, c->predicted ? "predicted" : "given", c->score.samples,
-                   lg_cli_share(c->score.exact, c->score.samples), c->low, c->high);
-        else
-            printf("null");
-    }
-    printf("]}\n");
-}
-
-/* ---- Losses ----------------------------------------------------------------------------- */
-
-/* Of the context that it was trained with: those of others are not comparable. */
-static const lg_text_row *loss_of(const struct side *s, const lg_text_row *like)
-{
-    for (int i = 0; i < s->losses.count; i++) {
-        const lg_text_row *r = &s->losses.rows[i];
-        if (r->context == r->trained_length && r->length == like->length && r->low == like->low &&
-            r->high == like->high && strcmp(r->texts, like->texts) == 0)
-            return r;
+    for (int i = 0; i < s->cells.count; i++) {
+        *cell = &s->cells.cells[i];
+        const lg_value *v = lg_cell_get(*cell, row->kind->name);
+        if (v && lg_cli_place_order(*cell, row->cell) == 0) return v;
     }
     return NULL;
 }
 
-static void json_loss(const struct side *s, int n, const lg_text_row *like)
+static void add_row(struct lg_cli_table *t, const struct side *s, int n, const struct row *row)
 {
-    printf("{\"texts\":");
-    lg_cli_json(stdout, like->texts);
-    printf(",\"length\":%d,\"low\":%d,\"high\":%d,\"losses\":[", like->length, like->low,
-           like->high);
+    char place[400], text[32], range[64];
+    const lg_cell *cell;
+    lg_cli_place_words(row->cell, place);
+    lg_cli_table_add(t, "%s at %s", row->kind->label, place);
     for (int i = 0; i < n; i++) {
-        const lg_text_row *r = loss_of(&s[i], like);
-        printf("%s", i ? "," : "");
-        if (r)
-            printf("{\"step\":%lld,\"documents\":%d,\"truncated\":%.6g,\"excess\":%.6g}",
-                   (long long)r->step, r->documents, r->truncated.value, r->excess.value);
+        const lg_value *v = value_of(&s[i], row, &cell);
+        if (!v || isnan(v->value))
+            lg_cli_table_add(t, "-");
+        else if (isnan(v->low))
+            lg_cli_table_add(t, "%s", lg_cli_value_text(v->kind, v->value, text));
         else
-            printf("null");
+            lg_cli_table_add(t, "%s (%s)", lg_cli_value_text(v->kind, v->value, text),
+                             lg_cli_range_text(v->kind, v->low, v->high, range));
+    }
+}
+
+static void json_row(const struct side *s, int n, const struct row *row)
+{
+    const lg_cell *cell;
+    putchar('{');
+    lg_cli_json_place(row->cell);
+    printf(",\"kind\":\"%s\",\"cells\":[", row->kind->name);
+    for (int i = 0; i < n; i++) {
+        const lg_value *v = value_of(&s[i], row, &cell);
+        printf("%s%s", i ? "," : "", v ? "" : "null");
+        if (!v) continue;
+        printf("{\"step\":%lld,\"source\":\"%s\",\"samples\":%d", (long long)cell->step,
+               cell->predicted ? "predicted" : "given", v->samples);
+        lg_cli_json_value(v->kind, v);
+        putchar('}');
     }
     printf("]}\n");
-}
-
-static void add_loss(struct lg_cli_table *t, const struct side *s, int n, const lg_text_row *like)
-{
-    lg_cli_table_add(t, "loss at %d..%d of %d%s%s", like->low, like->high, like->length,
-                     *like->texts ? ", " : "", like->texts);
-    for (int i = 0; i < n; i++) {
-        const lg_text_row *r = loss_of(&s[i], like);
-        if (r)
-            lg_cli_table_add(t, "%.3f", r->truncated.value);
-        else
-            lg_cli_table_add(t, "-");
-    }
-}
-
-/* The positions of every run, each once, as they come; t NULL: as JSON. Their number. */
-static int compare_losses(const struct side *s, int n, struct lg_cli_table *t)
-{
-    int count = 0;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < s[i].losses.count; k++) {
-            const lg_text_row *r = &s[i].losses.rows[k];
-            int before = loss_of(&s[i], r) != r; /* with another context */
-            for (int j = 0; j < i; j++) before |= loss_of(&s[j], r) != NULL;
-            if (before) continue;
-            count++;
-            if (t)
-                add_loss(t, s, n, r);
-            else
-                json_loss(s, n, r);
-        }
-    return count;
 }
 
 /* ---- The whole -------------------------------------------------------------------------- */
@@ -241,7 +195,7 @@ static void json_ends(const struct side *s, int n)
     printf("]}\n");
 }
 
-static int print_json(struct lg_cli_asked *a, const struct side *s, int n, const lg_run_cell *rows,
+static int print_json(struct lg_cli_asked *a, const struct side *s, int n, const struct row *rows,
                       int count)
 {
     printf("{\"runs\":[");
@@ -255,7 +209,6 @@ static int print_json(struct lg_cli_asked *a, const struct side *s, int n, const
     int found = compare_keys(a, s, n, NULL);
     if (found < 0) return found;
     for (int i = 0; i < count; i++) json_row(s, n, &rows[i]);
-    compare_losses(s, n, NULL);
     json_ends(s, n);
     return 0;
 }
@@ -281,7 +234,7 @@ static void add_blank(struct lg_cli_table *t)
     for (int i = 0; i < t->columns; i++) lg_cli_table_add(t, "%s", "");
 }
 
-static int print_table(struct lg_cli_asked *a, const struct side *s, int n, const lg_run_cell *rows,
+static int print_table(struct lg_cli_asked *a, const struct side *s, int n, const struct row *rows,
                        int count)
 {
     struct lg_cli_table t = {.columns = n + 1, .left = 1};
@@ -300,71 +253,34 @@ static int print_table(struct lg_cli_asked *a, const struct side *s, int n, cons
     }
     add_blank(&t);
     for (int i = 0; i < count; i++) add_row(&t, s, n, &rows[i]);
-    int losses = compare_losses(s, n, &t);
-    if (count || losses) add_blank(&t);
+    if (count) add_blank(&t);
     add_ends(&t, s, n);
     int e = found < 0 ? found : t.lost ? lg_cli_no_memory(&a->err) : 0;
     if (!e) lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
     if (!e && count)
-        printf("\nexact: of generated answers, with predicted IDs if there are any; (95%% "
-               "interval)\n");
-    if (!e && losses)
-        printf("\nloss at positions of a text's first tokens: truncated, in nats per token\n");
+        printf("\nIn brackets: the 95%% interval. With predicted IDs if there are any%s%s.\n",
+               rows->kind->unit == LG_UNIT_SHARE ? "" : "; in ",
+               rows->kind->unit == LG_UNIT_SHARE ? "" : lg_cli_unit_text(rows->kind));
     lg_cli_table_clear(&t);
     return e;
 }
 
 /* ---- The figure ------------------------------------------------------------------------- */
 
-/* Exact answers by length, one line per run (and per sparsity and setting); of runs of texts, the truncated
- * losses of their longest length. */
+/* One line per run, and what else differs. */
 static int draw(struct lg_cli_asked *a, const struct side *s, int n)
 {
-    lg_series series = {0};
-    char name[400], label[100];
-    const struct side *with = NULL;
-    lg_figure f = {.title = "Runs compared", .answers = 1, .y_label = "exact answers, %"};
+    struct lg_cli_curves curves = {0};
     for (int i = 0; i < n; i++)
-        for (int k = 0; k < s[i].cells.count; k++) {
-            const lg_run_cell *c = &s[i].cells.cells[k];
-            int at = snprintf(name, sizeof name, "%.200s", lg_cli_run_name(s[i].r));
-            if (c->sparsity)
-                at += snprintf(name + at, sizeof name - (size_t)at, ", sparsity %d", c->sparsity);
-            if (*c->setting) snprintf(name + at, sizeof name - (size_t)at, ", %.100s", c->setting);
-            if (!with) with = &s[i];
-            lg_series_add(&series, name, c->length, lg_cli_share(c->score.exact, c->score.samples),
-                          c->low, c->high);
-        }
-    if (with) {
-        const lg_run_cell *first = with->cells.cells;
-        int same = 1; /* what all were trained on */
-        for (int i = 0; i < n; i++)
-            same &=
-                !s[i].cells.count || (s[i].cells.cells[0].trained_least == first->trained_least &&
-                                      s[i].cells.cells[0].trained_length == first->trained_length);
-        f.x_label = lg_length_label(with->cells.unit, label, sizeof label);
-        f.trained_low = same ? first->trained_least : 0;
-        f.trained_high = same ? first->trained_length : 0;
-        return lg_cli_series(&series, &f, "runs", a->plot, 0);
+        for (int k = 0; k < s[i].cells.count; k++)
+            lg_cli_curves_add_cell(&curves, lg_cli_run_name(s[i].r), &s[i].cells.cells[k],
+                                   &a->measures);
+    if (!curves.count && !curves.lost) {
+        free(curves.points);
+        return lg_cli_wrong("runs", "none of these runs was evaluated so, and there is nothing to "
+                                    "draw; see lengthen eval");
     }
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < s[i].losses.count; k++) {
-            const lg_text_row *r = &s[i].losses.rows[k];
-            if (r->length != s[i].losses.rows[s[i].losses.count - 1].length) continue;
-            lg_series_add(&series, lg_cli_run_name(s[i].r), (r->low + r->high) / 2.0,
-                          r->truncated.value, r->truncated.low, r->truncated.high);
-        }
-    if (!series.count) {
-        lg_series_clear(&series);
-        return lg_cli_wrong("runs",
-                            "none of these runs was evaluated, so there is nothing to draw; "
-                            "see lengthen eval");
-    }
-    f.answers = 0;
-    f.x_label = "position (tokens)";
-    f.y_label = "loss, nats per token";
-    lg_series_axis(&series, &f);
-    return lg_cli_series(&series, &f, "runs", a->plot, 0);
+    return lg_cli_curves_draw(&curves, "Runs compared", "", "runs", a->plot, 0);
 }
 
 int lg_cli_runs_compare(struct lg_cli_asked *a)
@@ -384,7 +300,7 @@ int lg_cli_runs_compare(struct lg_cli_asked *a)
         s[i].r = &runs[i].r;
         e = read_side(a, &s[i]);
     }
-    lg_run_cell *rows = e ? NULL : list_rows(s, n, &count);
+    struct row *rows = e ? NULL : list_rows(s, n, &a->measures, &count);
     if (!e && !rows) e = lg_cli_no_memory(&a->err);
     if (!e && a->json)
         e = print_json(a, s, n, rows, count);
@@ -392,10 +308,7 @@ int lg_cli_runs_compare(struct lg_cli_asked *a)
         e = print_table(a, s, n, rows, count);
     if (!e && a->plot) code = draw(a, s, n);
     free(rows);
-    for (int i = 0; i < n && s; i++) {
-        lg_cli_cells_clear(&s[i].cells);
-        lg_cli_losses_clear(&s[i].losses);
-    }
+    for (int i = 0; i < n && s; i++) lg_cli_cells_clear(&s[i].cells);
     free(s);
     lg_cli_runs_free(runs, n);
     return e ? -1 : code;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/probe.h"
 #include "cli/runs.h"
 #include "cli/show.h"
 #include "cli/table.h"
@@ -183,109 +185,124 @@ static int print_config(struct lg_cli_asked *a, const lg_store_run *r)
 
 /* ---- What it can do --------------------------------------------------------------------- */
 
-/* These were all kept, so that need not be said. */
-static void print_cell(void *context, const lg_run_cell *cell)
-{
-    lg_run_cell c = *cell;
-    c.kept = 0;
-    lg_cli_cells_add(context, &c);
-}
-
 /* The table of its last evaluation, and the figure of it. */
-static int print_cells(struct lg_cli_asked *a, const lg_store_run *r,
-                       const struct lg_cli_cells *cells)
+static void print_cells(const lg_store_run *r, const struct lg_cli_cells *cells)
 {
+    const struct lg_cli_measures leading = {0};
     int64_t step = cells->cells[cells->count - 1].step;
-    struct lg_cli_cells table = {.form = LG_CLI_TABLE};
-    for (int i = 0; i < cells->count; i++) {
-        if (cells->cells[i].step != step) continue;
-        table.sparsity |= cells->cells[i].sparsity > 0;
-        table.setting |= cells->cells[i].setting[0] != 0;
-    }
-    snprintf(table.title, sizeof table.title, "%s, step %lld", lg_cli_plain(lg_cli_run_name(r)),
+    struct lg_cli_curves curves = {0};
+    char title[300];
+    printf("\nEvaluated at step %lld\n\n", (long long)step);
+    lg_cli_cells_print(cells, step);
+    for (int i = 0; i < cells->count; i++)
+        if (cells->cells[i].step == step)
+            lg_cli_curves_add_cell(&curves, "", &cells->cells[i], &leading);
+    snprintf(title, sizeof title, "%.200s, step %lld", lg_cli_plain(lg_cli_run_name(r)),
              (long long)step);
-    printf("\nAnswers to fresh examples, at step %lld\n\n", (long long)step);
-    int e = lg_store_cells(a->store, r->number, step, print_cell, &table, &a->err);
-    if (!e) lg_cli_cells_plot(&table, "runs", NULL, 0);
-    lg_cli_cells_clear(&table);
-    return e;
+    lg_cli_curves_draw(&curves, title, "", "runs", NULL, isatty(STDOUT_FILENO));
 }
 
 /* ---- Evaluations on the way ------------------------------------------------------------- */
 
-static int same_column(const lg_run_cell *a, const lg_run_cell *b)
+/* What heads a column: the length, or of the greatest length the last position; and what else differs. */
+static void add_column(struct lg_cli_table *t, const lg_cell *c)
 {
-    return a->length == b->length && a->sparsity == b->sparsity &&
-           strcmp(a->setting, b->setting) == 0;
+    char sparsity[24] = "";
+    if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", %d", c->sparsity);
+    lg_cli_table_add(t, "%d%s%s%s", c->last ? c->last : c->length, sparsity, *c->setting ? " " : "",
+                     c->setting);
 }
 
-/* The steps of the cells, which are sorted by these. */
-static int count_steps(const struct lg_cli_cells *cells)
+/* Drops what is not comparable: positions of other lengths than the greatest, with another context than that of
+ * training, and in other texts. */
+static void keep_comparable(struct lg_cli_cells *cells)
 {
-    int steps = 0;
+    int longest = 0, n = 0;
     for (int i = 0; i < cells->count; i++)
-        steps += !i || cells->cells[i].step != cells->cells[i - 1].step;
-    return steps;
+        if (cells->cells[i].length > longest) longest = cells->cells[i].length;
+    for (int i = 0; i < cells->count; i++) {
+        const lg_cell *c = &cells->cells[i];
+        if (!c->first || (c->length == longest && c->context == c->trained_length && !*c->setting))
+            cells->cells[n++] = *c;
+    }
+    cells->count = n;
 }
 
-/* The cells that head a column: one of each length, sparsity and setting. */
-static int find_columns(const struct lg_cli_cells *cells, const lg_run_cell **column)
+/* The cells that head a column: one of each place. */
+static int find_columns(const struct lg_cli_cells *cells, const lg_cell **column)
 {
     int n = 0;
     for (int i = 0, k; i < cells->count; i++) {
-        for (k = 0; k < n && !same_column(column[k], &cells->cells[i]); k++) {
+        for (k = 0; k < n && lg_cli_place_order(column[k], &cells->cells[i]) != 0; k++) {
         }
         if (k == n) column[n++] = &cells->cells[i];
     }
     return n;
 }
 
-static void fill_way(struct lg_cli_table *t, const struct lg_cli_cells *cells,
-                     const lg_run_cell *const *column, int n)
+static void fill_way(struct lg_cli_table *t, const struct lg_cli_cells *cells, const lg_kind *kind,
+                     const lg_cell *const *column, int n)
 {
+    const lg_cell *at = cells->cells;
+    char text[32];
     t->columns = n + 1;
     lg_cli_table_add(t, "step");
-    for (int k = 0; k < n; k++) {
-        const lg_run_cell *c = column[k];
-        char sparsity[24] = "";
-        if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", %d", c->sparsity);
-        lg_cli_table_add(t, "%d%s%s%s", c->length, sparsity, *c->setting ? " " : "", c->setting);
-    }
+    for (int k = 0; k < n; k++) add_column(t, column[k]);
     for (int i = 0, next; i < cells->count; i = next) {
-        const lg_run_cell *at = cells->cells;
         lg_cli_table_add(t, "%lld", (long long)at[i].step);
         for (next = i; next < cells->count && at[next].step == at[i].step;) next++;
         for (int k = 0; k < n; k++) {
             int j = i;
-            while (j < next && !same_column(column[k], &at[j])) j++;
-            if (j < next)
-                lg_cli_table_add(t, "%.1f%%",
-                                 100 * lg_cli_share(at[j].score.exact, at[j].score.samples));
-            else
-                lg_cli_table_add(t, "-");
+            while (j < next && lg_cli_place_order(column[k], &at[j]) != 0) j++;
+            const lg_value *v = j < next ? lg_cell_get(&at[j], kind->name) : NULL;
+            lg_cli_table_add(t, "%s", lg_cli_value_text(kind, v ? v->value : NAN, text));
         }
     }
 }
 
-/* Exact by step, one column a length. Sorts cells out: nobody needs them after this. */
+/* The leading kind by step, one column per place. Sorts cells out: nobody needs them after this. */
 static int print_way(struct lg_cli_asked *a, struct lg_cli_cells *cells)
 {
     lg_cli_cells_predicted(cells);
-    if (count_steps(cells) < 2) return 0;
+    keep_comparable(cells);
+    const lg_cell *first = cells->cells;
+    if (!cells->count || first->step == cells->cells[cells->count - 1].step) return 0;
     struct lg_cli_table t = {0};
-    const lg_run_cell **column = calloc((size_t)cells->count, sizeof(const lg_run_cell *));
+    const lg_kind *kind = lg_kind_leading(lg_cell_form(first));
+    const lg_cell **column = calloc((size_t)cells->count, sizeof(const lg_cell *));
     if (!column) return lg_cli_no_memory(&a->err);
-    int n = find_columns(cells, column), e = 0;
-    fill_way(&t, cells, column, n);
-    printf("\nOn the way: exact by step, at length%s%s\n",
-           cells->cells[0].sparsity ? " and sparsity" : "",
-           cells->cells[0].predicted ? ", with predicted IDs" : "");
-    if (t.lost)
-        e = lg_cli_no_memory(&a->err);
-    else
-        lg_cli_table_print(&t, 2, 1, lg_cli_look_stdout().width);
+    fill_way(&t, cells, kind, column, find_columns(cells, column));
+    printf("\nOn the way: %s by step, %s%s%s\n", kind->label,
+           first->last ? "up to position" : "at length", first->sparsity ? " and sparsity" : "",
+           first->predicted ? ", with predicted IDs" : "");
+    int e = t.lost ? lg_cli_no_memory(&a->err) : 0;
+    if (!e) lg_cli_table_print(&t, 2, 1, lg_cli_look_stdout().width);
     lg_cli_table_clear(&t);
     free(column);
+    return e;
+}
+
+/* ---- Probes ----------------------------------------------------------------------------- */
+
+static int same_probe(const lg_cell *a, const lg_cell *b)
+{
+    return a->step == b->step && a->length == b->length && a->context == b->context &&
+           strcmp(a->setting, b->setting) == 0;
+}
+
+static int print_probes(struct lg_cli_asked *a, const lg_store_run *r)
+{
+    struct lg_cli_cells p = {0};
+    int e = lg_store_cells(a->store, r->number, -2, "probe", lg_cli_cells_keep, &p, &a->err);
+    if (!e && p.lost) e = lg_cli_no_memory(&a->err);
+    for (int i = 0, next; i < p.count && !e; i = next) {
+        const lg_cell *c = &p.cells[i];
+        for (next = i; next < p.count && same_probe(c, &p.cells[next]);) next++;
+        printf("\nHow many earlier tokens predictions need, at step %lld: %s, length %d\n\n",
+               (long long)c->step, lg_cli_plain(c->setting), c->length);
+        lg_cli_probe_table(c, next - i);
+    }
+    lg_cli_cells_clear(&p);
     return e;
 }
 
@@ -337,7 +354,7 @@ static void json_value(const lg_config_value *value)
     }
 }
 
-/* One line for the run, one for each of its cells or losses. */
+/* One line for the run, one for each of its cells. */
 static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct curve *curve)
 {
     struct lg_cli_cells cells = {.form = LG_CLI_JSON};
@@ -357,12 +374,8 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
     }
     printf("}}\n");
     lg_config_values_clear(&keys);
-    struct lg_cli_losses losses = {.form = LG_CLI_JSON};
-    e = lg_store_cells(a->store, r->number, -2, lg_cli_cells_add, &cells, &a->err);
-    if (!e) e = lg_store_losses(a->store, r->number, -2, lg_cli_losses_add, &losses, &a->err);
-    if (!e) e = lg_cli_probes_show(a, r);
+    e = lg_store_cells(a->store, r->number, -2, NULL, lg_cli_cells_add, &cells, &a->err);
     lg_cli_cells_clear(&cells);
-    lg_cli_losses_clear(&losses);
     return e;
 }
 
@@ -371,28 +384,22 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
 static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
 {
     struct lg_cli_cells cells = {0};
-    struct lg_cli_losses losses = {.form = LG_CLI_TABLE};
     struct curve curve;
     int e = read_curve(a, r, &curve);
+    if (!e && a->json) return show_json(a, r, &curve);
     if (!e) e = lg_cli_cells_read(a, r->number, -2, &cells);
-    if (!e) e = lg_cli_losses_read(a, r->number, -2, &losses);
-    if (!e && a->json) {
-        e = show_json(a, r, &curve);
-    } else if (!e) {
+    if (!e) {
         print_words(r);
         e = print_config(a, r);
         print_curve(&curve);
-        if (!e && cells.count)
-            e = print_cells(a, r, &cells);
-        else if (!e && losses.count)
-            e = lg_cli_losses_show(a, r, &losses);
-        else if (!e)
-            printf("\nNot evaluated yet: lengthen eval %s\n", lg_cli_plain(r->folder));
-        if (!e) e = print_way(a, &cells);
-        if (!e) e = lg_cli_probes_show(a, r);
     }
+    if (!e && cells.count)
+        print_cells(r, &cells);
+    else if (!e)
+        printf("\nNot evaluated yet: lengthen eval %s\n", lg_cli_plain(r->folder));
+    if (!e) e = print_way(a, &cells);
+    if (!e) e = print_probes(a, r);
     lg_cli_cells_clear(&cells);
-    lg_cli_losses_clear(&losses);
     return e;
 }
 

@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/joined.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "cli/sweep_cells.h"
-#include "cli/sweep_losses.h"
 
 const char lg_cmd_sweep_help[] =
     "Usage: lengthen sweep SWEEP [OPTIONS]\n"
@@ -43,8 +42,10 @@ const char lg_cmd_sweep_help[] =
     "run\n"
     "                        of another config is refused\n"
     "  --plot FILE           draw medians by length (.svg, .png, .pdf; -: in letters)\n"
-    "  --json                one object a cell\n"
-    "  --csv                 one row a cell and seed\n"
+    "  --measure KIND,..     show these instead: columns of `lengthen eval --csv`, such as\n"
+    "                        token_accuracy\n"
+    "  --json                one object a cell and measure\n"
+    "  --csv                 one row a cell, measure and seed\n"
     "\n"
     "Examples:\n"
     "  lengthen sweep experiments/sweep.yaml --jobs 2\n"
@@ -57,8 +58,7 @@ struct request {
     const char *sets[MOST_SETS], *plot;
     char folder[1024];
     int table;
-    struct lg_cli_sweep cells;
-    struct lg_cli_sweep_losses losses; /* of runs of texts */
+    struct lg_cli_joined joined;
     struct lg_cli_progress progress;
 };
 
@@ -90,6 +90,8 @@ static int read_options(struct request *q, int argc, char **argv)
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"table", .flag = &q->table},
         {"plot", .text = &q->plot},
+        {"measure", .read = lg_cli_measures_read, .to = &q->joined.measures,
+         .take = lg_cli_measures_names()},
         {"json", .flag = &json},
         {"csv", .flag = &csv},
         {0},
@@ -100,7 +102,7 @@ static int read_options(struct request *q, int argc, char **argv)
     if (json && csv) return lg_cli_wrong("sweep", "take --json or --csv, not both");
     if (q->table && (o->jobs || o->threads))
         return lg_cli_wrong("sweep", "--table trains nothing; leave --jobs and --threads out");
-    q->cells.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
+    q->joined.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
     o->sets = q->sets;
     o->store = lg_cli_store(o->store);
     if (!o->folder) own_folder(q);
@@ -130,25 +132,18 @@ static int train(struct request *q, int *stopped)
 static int show(struct request *q, const char *file)
 {
     lg_error err = {0};
-    struct lg_cli_sweep *t = &q->cells;
-    struct lg_cli_sweep_losses *l = &q->losses;
-    t->title = l->title = q->o.file;
-    l->form = t->form;
-    int code = lg_sweep_cells(&q->o, lg_cli_sweep_keep, t, &err);
-    if (!code) code = lg_sweep_losses(&q->o, lg_cli_sweep_losses_add, l, &err);
+    struct lg_cli_joined *t = &q->joined;
+    int code = lg_sweep_cells(&q->o, lg_cli_joined_keep, t, &err);
     if (code) return lg_cli_error("sweep", code, &err);
-    int lost = ((t->count || !l->count) && lg_cli_sweep_print(t)) || t->lost;
-    if (lost | (lg_cli_sweep_losses_print(l) != 0)) {
+    if (lg_cli_joined_print(t) || t->lost) {
         fputs("lengthen sweep: no memory for all of the table; end other programs\n", stderr);
         return LG_EXIT_FAILED;
     }
-    if (!t->count && !l->count)
+    if (!t->count)
         fprintf(stderr, "No run of this sweep is done: nothing of %s is in the store %s yet.\n",
                 q->o.folder, q->o.store);
     int letters = (q->plot && !file) || (t->form == LG_CLI_TABLE && isatty(STDOUT_FILENO));
-    if ((!t->count && !l->count) || (!file && !letters)) return LG_EXIT_DONE;
-    return t->count ? lg_cli_sweep_draw(t, file, letters)
-                    : lg_cli_sweep_losses_draw(l, file, letters);
+    return lg_cli_joined_draw(t, q->o.file, file, letters);
 }
 
 static int sweep(struct request *q)
@@ -170,8 +165,7 @@ int lg_cmd_sweep(int argc, char **argv)
     int code = read_options(q, argc, argv);
     if (!code) code = sweep(q);
     lg_cli_progress_clear(&q->progress);
-    lg_cli_sweep_clear(&q->cells);
-    lg_cli_sweep_losses_clear(&q->losses);
+    lg_cli_joined_clear(&q->joined);
     free(q);
     return code;
 }

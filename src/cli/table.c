@@ -45,7 +45,7 @@ static int wide(const char *text)
 
 static int column_width(const struct lg_cli_table *t, int column)
 {
-    int most = 0;
+    int most = column < LG_CLI_COLUMNS ? t->min[column] : 0;
     for (int r = 0; r < rows(t); r++) {
         int n = wide(text_at(t, r, column));
         most = n > most ? n : most;
@@ -76,7 +76,7 @@ void lg_cli_table_cut(struct lg_cli_table *t, int cut, int width)
 static void print_cell(const struct lg_cli_table *t, int row, int column, int width, int *blanks)
 {
     const char *text = text_at(t, row, column);
-    int left = column < 64 && (t->left >> column & 1), rest = width - wide(text);
+    int left = column < LG_CLI_COLUMNS && (t->left >> column & 1), rest = width - wide(text);
     if (!*text) {
         *blanks += width + GAP;
         return;
@@ -89,7 +89,7 @@ static void print_cell(const struct lg_cli_table *t, int row, int column, int wi
 static void print_piece(const struct lg_cli_table *t, int indent, int keep, int from, int to,
                         const int *width)
 {
-    for (int r = 0; r < rows(t); r++) {
+    for (int r = t->done; r < rows(t); r++) {
         int blanks = indent;
         for (int c = 0; c < keep; c++) print_cell(t, r, c, width[c], &blanks);
         for (int c = from; c < to; c++) print_cell(t, r, c, width[c], &blanks);
@@ -114,6 +114,12 @@ void lg_cli_table_print(const struct lg_cli_table *t, int indent, int keep, int 
         print_piece(t, indent, keep, from, to, widths);
     }
     free(widths);
+}
+
+void lg_cli_table_flush(struct lg_cli_table *t)
+{
+    lg_cli_table_print(t, 0, 0, 0);
+    t->done = rows(t);
 }
 
 void lg_cli_table_clear(struct lg_cli_table *t)

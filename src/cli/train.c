@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/cells.h"
-#include "cli/losses.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/show.h"
@@ -55,7 +54,6 @@ struct training {
     int64_t first, tokens;
     int length, sparsity, curriculum; /* of the first step; whether they have changed */
     struct lg_cli_cells cells;
-    struct lg_cli_losses losses; /* of a run of texts */
 };
 
 static void print_json(const lg_run_step *s)
@@ -147,33 +145,25 @@ static int watch(void *context, const lg_run_step *s)
     return !lg_cli_interrupted;
 }
 
-/* The losses of an evaluation on the way: of a length, its last positions. */
-static void show_loss(void *context, const lg_text_row *r)
+/* A cell of an evaluation on the way; of those by position, the last ones. */
+static void show_cell(void *context, const lg_cell *c)
 {
     struct training *t = context;
-    if (t->start > 0) t->paused += r->seconds;
-    if (t->json)
-        lg_cli_losses_add(&t->losses, r);
-    else if (r->high == r->length)
-        fprintf(stderr, "%sstep %lld: loss %.3f at positions %d to %d, excess %+.3f\n",
-                t->terminal ? "\r\033[K" : "", (long long)r->step, r->truncated.value, r->low,
-                r->high, r->excess.value);
-}
-
-/* A cell of an evaluation on the way. */
-static void show_cell(void *context, const lg_run_cell *c)
-{
-    struct training *t = context;
+    char place[400], text[32];
     if (t->start > 0) t->paused += c->seconds;
     if (t->json) {
         lg_cli_cells_add(&t->cells, c);
         return;
     }
-    char sparsity[40] = "";
-    if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", sparsity %d", c->sparsity);
-    fprintf(stderr, "%sstep %lld: %d %s%s, IDs %s: %.1f%% exact\n", t->terminal ? "\r\033[K" : "",
-            (long long)c->step, c->length, c->unit, sparsity, c->predicted ? "predicted" : "given",
-            100.0 * c->score.exact / c->score.samples);
+    if (c->last && c->last < c->length) return;
+    lg_cli_place_words(c, place);
+    fprintf(stderr, "%sstep %lld, %s%s:", t->terminal ? "\r\033[K" : "", (long long)c->step, place,
+            c->predicted ? ", predicted IDs" : "");
+    for (int i = 0, n = 0; i < c->values; i++)
+        if (c->value[i].kind->leads)
+            fprintf(stderr, "%s %s %s", n++ ? "," : "", c->value[i].kind->label,
+                    lg_cli_value_text(c->value[i].kind, c->value[i].value, text));
+    fputc('\n', stderr);
 }
 
 /* runs/NAME-SEED, where NAME is the config's without folder and ending. */
@@ -214,7 +204,6 @@ static int read_options(int argc, char **argv, struct training *t)
 int lg_cmd_train(int argc, char **argv)
 {
     struct training t = {.terminal = isatty(STDERR_FILENO), .cells.form = LG_CLI_JSON};
-    t.losses.form = LG_CLI_JSON;
     char folder[1024];
     lg_error err = {0};
     int done, code = read_options(argc, argv, &t);
@@ -232,15 +221,13 @@ int lg_cmd_train(int argc, char **argv)
                         .threads = t.threads,
                         .store = lg_cli_store(t.store),
                         .watch = watch,
-                        .table = show_cell,
-                        .callback = show_loss,
+                        .each = show_cell,
                         .stop = &lg_cli_interrupted,
                         .context = &t};
     lg_cli_catch_interrupts(1);
     code = lg_run_train(&o, &done, &err);
     lg_cli_catch_interrupts(0);
     lg_cli_cells_clear(&t.cells);
-    lg_cli_losses_clear(&t.losses);
     if (code) {
         if (t.terminal && t.start > 0) fputc('\n', stderr);
         return lg_cli_error("train", code, &err);
