@@ -9,42 +9,25 @@
 #include "cli/cli.h"
 #include "cli/show.h"
 
-static const char *ids_of(const lg_cell *c) { return c->predicted ? "predicted" : "given"; }
-
 static int has_positions(const lg_cell *c) { return c->first || c->last; }
 
-/* What all values of a cell have in common; NULL: it has none. */
-static const lg_kind *first_kind(const lg_cell *c)
-{
-    return c->values ? lg_kind_leading(lg_cell_form(c)) : NULL;
-}
-
-int lg_cli_of_documents(const lg_kind *kind) { return kind->interval == LG_INTERVAL_MEAN; }
-
+/* Its samples are documents: intervals are of a mean over these. */
 static int of_documents(const lg_cell *c)
 {
-    return first_kind(c) && lg_cli_of_documents(first_kind(c));
+    return c->values && c->value[0].kind->interval == LG_INTERVAL_MEAN;
 }
 
-/* ---- Places -------------------------------------------------------------------------------- */
+static int samples_of(const lg_cell *c) { return c->values ? c->value[0].samples : 0; }
 
-unsigned lg_cli_places(const lg_cell *c, const lg_cell *first)
+/* The next kind of the form behind the i-th kind, or -1. */
+static int next_kind(const char *form, int i)
 {
-    unsigned some = 1u << LG_CLI_LENGTH;
-    if (*c->setting) some |= 1u << LG_CLI_SETTING;
-    if (c->sparsity) some |= 1u << LG_CLI_SPARSITY;
-    if (has_positions(c)) some |= 1u << LG_CLI_POSITIONS;
-    if (c->context != first->context) some |= 1u << LG_CLI_CONTEXT;
-    if (c->tokens > 0) some |= 1u << LG_CLI_TOKENS | 1u << LG_CLI_IDS;
-    return some;
+    while (++i < lg_kind_count())
+        if (strcmp(lg_kind_at(i)->form, form) == 0) return i;
+    return -1;
 }
 
-const char *lg_cli_place_head(enum lg_cli_place column, const lg_cell *c)
-{
-    static const char *const heads[] = {"setting", "",       "sparsity", "positions",
-                                        "context", "tokens", "IDs"};
-    return column == LG_CLI_LENGTH ? c->unit : heads[column];
-}
+/* ---- Words --------------------------------------------------------------------------------- */
 
 static void put_positions(const lg_cell *c, char *text, size_t size)
 {
@@ -54,43 +37,23 @@ static void put_positions(const lg_cell *c, char *text, size_t size)
         snprintf(text, size, "%d..%d", c->first, c->last);
 }
 
-void lg_cli_place_text(enum lg_cli_place column, const lg_cell *c, char text[256])
+const char *lg_cli_place_setting(const lg_cell *c)
 {
-    switch (column) {
-    case LG_CLI_SETTING:
-        snprintf(text, 256, "%s",
-                 *c->setting       ? c->setting
-                 : of_documents(c) ? "held out"
-                                   : "as trained");
-        break;
-    case LG_CLI_LENGTH: snprintf(text, 256, "%d", c->length); break;
-    case LG_CLI_SPARSITY: snprintf(text, 256, "%d", c->sparsity); break;
-    case LG_CLI_POSITIONS: put_positions(c, text, 256); break;
-    case LG_CLI_CONTEXT: snprintf(text, 256, "%d", c->context); break;
-    case LG_CLI_TOKENS: snprintf(text, 256, "%.0f", c->tokens); break;
-    default: snprintf(text, 256, "%s", ids_of(c));
-    }
+    return *c->setting ? c->setting : of_documents(c) ? "held out" : "as trained";
 }
 
 void lg_cli_place_words(const lg_cell *c, char text[400])
 {
-    char range[32] = "", sparsity[32] = "";
-    if (has_positions(c)) put_positions(c, range, sizeof range);
+    char range[64] = "length ", sparsity[32] = "";
+    if (has_positions(c)) {
+        memcpy(range, "positions ", 11);
+        put_positions(c, range + 10, 40);
+        strcat(range, " of ");
+    }
     if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", sparsity %d", c->sparsity);
-    snprintf(text, 400, "%s%s%s%d%s%s%s", has_positions(c) ? "positions " : "length ", range,
-             *range ? " of " : "", c->length, sparsity, *c->setting ? ", " : "", c->setting);
+    snprintf(text, 400, "%s%d%s%s%s", range, c->length, sparsity, *c->setting ? ", " : "",
+             c->setting);
 }
-
-int lg_cli_place_order(const lg_cell *a, const lg_cell *b)
-{
-    int names = strcmp(a->setting, b->setting);
-    if (names) return names;
-    if (a->sparsity != b->sparsity) return a->sparsity < b->sparsity ? -1 : 1;
-    if (a->length != b->length) return a->length < b->length ? -1 : 1;
-    return (a->first > b->first) - (a->first < b->first);
-}
-
-/* ---- Values -------------------------------------------------------------------------------- */
 
 const char *lg_cli_value_text(const lg_kind *kind, double value, char text[32])
 {
@@ -125,124 +88,102 @@ const char *lg_cli_unit_text(const lg_kind *kind)
     return units[kind->unit];
 }
 
-void lg_cli_print_number(const lg_kind *kind, double value, const char *none)
+/* ---- For machines -------------------------------------------------------------------------- */
+
+void lg_cli_put_number(struct lg_cli_record *r, const char *key, const lg_kind *kind, double value)
 {
-    if (isfinite(value))
-        printf(kind->unit == LG_UNIT_SHARE ? "%.6f" : "%.6g", value);
-    else
-        fputs(none, stdout);
+    lg_cli_put_real(r, key, kind->unit == LG_UNIT_SHARE ? "%.6f" : "%.6g", value);
 }
 
-/* The names of an interval's ends have the kind's in front, but for the first kind of a form. */
-static const char *prefix(const lg_kind *kind, char text[64])
+void lg_cli_put_value(struct lg_cli_record *r, const lg_kind *kind, const lg_value *v)
 {
-    snprintf(text, 64, "%s_", kind->name);
-    if (kind == lg_kind_leading(kind->form)) *text = 0;
-    return text;
-}
-
-void lg_cli_json_value(const lg_kind *kind, const lg_value *v)
-{
-    char before[64];
-    printf(",\"%s\":", kind->name);
-    lg_cli_print_number(kind, v ? v->value : NAN, "null");
-    if (kind->interval == LG_INTERVAL_NONE) return;
-    printf(",\"%slow\":", prefix(kind, before));
-    lg_cli_print_number(kind, v ? v->low : NAN, "null");
-    printf(",\"%shigh\":", before);
-    lg_cli_print_number(kind, v ? v->high : NAN, "null");
-}
-
-/* The kinds of a form in their order: the next one behind `i`, or -1. */
-static int next_kind(const char *form, int i)
-{
-    while (++i < lg_kind_count())
-        if (strcmp(lg_kind_at(i)->form, form) == 0) return i;
-    return -1;
-}
-
-/* ---- JSON and CSV -------------------------------------------------------------------------- */
-
-static int samples_of(const lg_cell *c) { return c->values ? c->value[0].samples : 0; }
-
-void lg_cli_json_place(const lg_cell *c)
-{
-    printf("\"setting\":");
-    lg_cli_json(stdout, c->setting);
-    printf(",\"length\":%d", c->length);
-    lg_cli_json_word("unit", c->unit);
-    printf(",\"sparsity\":%d,\"source\":\"%s\"", c->sparsity, ids_of(c));
-    if (c->first) printf(",\"first\":%d", c->first);
-    if (c->last) printf(",\"last\":%d", c->last);
-    if (c->context) printf(",\"context\":%d", c->context);
-}
-
-static void print_json(const struct lg_cli_cells *t, const lg_cell *c)
-{
-    const char *form = lg_cell_form(c);
-    printf("{\"step\":%lld,", (long long)c->step);
-    lg_cli_json_place(c);
-    printf(",\"tokens\":%.0f,\"samples\":%d", c->tokens, samples_of(c));
-    for (int i = -1; (i = next_kind(form, i)) >= 0;)
-        lg_cli_json_value(lg_kind_at(i), lg_cell_get(c, lg_kind_at(i)->name));
-    if (c->there && of_documents(c))
-        printf(",\"documents_there\":%lld", (long long)c->there);
-    else if (c->there)
-        printf(",\"lines\":%lld,\"held_out\":%s", (long long)c->there,
-               c->held_out ? "true" : "false");
-    printf(",\"seconds\":%.3f,\"kept\":%s", c->seconds, c->kept ? "true" : "false");
-    lg_cli_json_folder(t->folder);
-    puts("}");
-}
-
-void lg_cli_csv_place_names(int positions)
-{
-    printf("setting,length,unit,sparsity,source%s", positions ? ",first,last,context" : "");
-}
-
-void lg_cli_csv_place(const lg_cell *c, int positions)
-{
-    lg_cli_csv(c->setting);
-    printf(",%d,", c->length);
-    lg_cli_csv(c->unit);
-    printf(",%d,%s", c->sparsity, ids_of(c));
-    if (positions) printf(",%d,%d,%d", c->first, c->last, c->context);
-}
-
-static void csv_heading(const lg_cell *c)
-{
-    char before[64];
-    printf("step,");
-    lg_cli_csv_place_names(has_positions(c));
-    printf(",tokens,samples");
-    for (int i = -1; (i = next_kind(lg_cell_form(c), i)) >= 0;) {
-        const lg_kind *kind = lg_kind_at(i);
-        printf(",%s", kind->name);
-        if (kind->interval != LG_INTERVAL_NONE)
-            printf(",%slow,%shigh", prefix(kind, before), before);
+    static const char *const ends[] = {"low", "high"};
+    int leading = kind == lg_kind_leading(kind->form);
+    lg_cli_put_number(r, kind->name, kind, v ? v->value : NAN);
+    for (int i = 0; i < 2 && kind->interval != LG_INTERVAL_NONE; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s%s%s", leading ? "" : kind->name, leading ? "" : "_", ends[i]);
+        lg_cli_put_number(r, key, kind, !v ? NAN : i ? v->high : v->low);
     }
-    printf("%s,seconds\n", of_documents(c) ? ",documents_there" : ",lines,held_out");
 }
 
-static void print_csv(const lg_cell *c)
+void lg_cli_put_place(struct lg_cli_record *r, const lg_cell *c)
 {
-    printf("%lld,", (long long)c->step);
-    lg_cli_csv_place(c, has_positions(c));
-    printf(",%.0f,%d", c->tokens, samples_of(c));
-    for (int i = -1; (i = next_kind(lg_cell_form(c), i)) >= 0;) {
-        const lg_kind *kind = lg_kind_at(i);
-        const lg_value *v = lg_cell_get(c, kind->name);
-        putchar(',');
-        lg_cli_print_number(kind, v ? v->value : NAN, "");
-        if (kind->interval == LG_INTERVAL_NONE) continue;
-        putchar(',');
-        lg_cli_print_number(kind, v ? v->low : NAN, "");
-        putchar(',');
-        lg_cli_print_number(kind, v ? v->high : NAN, "");
+    lg_cli_put_text(r, "setting", c->setting);
+    lg_cli_put_int(r, "length", c->length);
+    lg_cli_put_text(r, "unit", c->unit);
+    lg_cli_put_int(r, "sparsity", c->sparsity);
+    lg_cli_put_word(r, "source", c->predicted ? "predicted" : "given");
+    if (!has_positions(c)) return;
+    lg_cli_put_int(r, "first", c->first);
+    lg_cli_put_int(r, "last", c->last);
+    lg_cli_put_int(r, "context", c->context);
+}
+
+static void put_cell(struct lg_cli_record *r, const void *row)
+{
+    const lg_cell *c = row;
+    int csv = r->form == LG_CLI_CSV;
+    lg_cli_put_int(r, "step", c->step);
+    lg_cli_put_place(r, c);
+    lg_cli_put_real(r, "tokens", "%.0f", c->tokens);
+    lg_cli_put_int(r, "samples", samples_of(c));
+    for (int i = -1; (i = next_kind(lg_cell_form(c), i)) >= 0;)
+        lg_cli_put_value(r, lg_kind_at(i), lg_cell_get(c, lg_kind_at(i)->name));
+    if (of_documents(c)) {
+        lg_cli_put_int(r, "documents_there", c->there);
+    } else if (c->there || csv) {
+        lg_cli_put_int(r, "lines", c->there);
+        lg_cli_put_bool(r, "held_out", c->held_out);
     }
-    printf(",%lld", (long long)c->there);
-    if (!of_documents(c)) printf(",%d", c->held_out);
-    printf(",%.3f\n", c->seconds);
+    lg_cli_put_real(r, "seconds", "%.3f", c->seconds);
+    if (!csv) lg_cli_put_bool(r, "kept", c->kept);
+}
+
+/* ---- Columns of places --------------------------------------------------------------------- */
+
+enum place { SETTING, LENGTH, SPARSITY, POSITIONS, CONTEXT, TOKENS, IDS, PLACES };
+
+static const struct {
+    const char *head;
+    int min, left;
+} places[PLACES] = {[SETTING] = {"setting", 16, 1},
+                    [LENGTH] = {"length", 8, 0},
+                    [SPARSITY] = {"sparsity", 8, 0},
+                    [POSITIONS] = {"positions", 9, 0},
+                    [CONTEXT] = {"context", 7, 0},
+                    [TOKENS] = {"tokens", 7, 0},
+                    [IDS] = {"IDs", 9, 1}};
+
+/* Those that the cell has something for; t has its other ones. */
+static unsigned places_of(const struct lg_cli_cells *t, const lg_cell *c)
+{
+    const lg_cell *first = t->count ? &t->rows[0].cell : c;
+    unsigned some = 1u << LENGTH;
+    if (*c->setting) some |= 1u << SETTING;
+    if (c->sparsity) some |= 1u << SPARSITY;
+    if (has_positions(c)) some |= 1u << POSITIONS;
+    if (c->context != first->context) some |= 1u << CONTEXT;
+    if (c->tokens > 0 && !t->joined) some |= 1u << TOKENS | 1u << IDS;
+    if (c->predicted != first->predicted) some |= 1u << IDS;
+    return some;
+}
+
+static void add_place(struct lg_cli_table *t, enum place column, const lg_cell *c)
+{
+    char range[64];
+    switch (column) {
+    case SETTING: lg_cli_table_add(t, "%s", lg_cli_place_setting(c)); break;
+    case LENGTH: lg_cli_table_add(t, "%d", c->length); break;
+    case SPARSITY: lg_cli_table_add(t, "%d", c->sparsity); break;
+    case POSITIONS:
+        put_positions(c, range, sizeof range);
+        lg_cli_table_add(t, "%s", range);
+        break;
+    case CONTEXT: lg_cli_table_add(t, "%d", c->context); break;
+    case TOKENS: lg_cli_table_add(t, "%.0f", c->tokens); break;
+    default: lg_cli_table_add(t, "%s", c->predicted ? "predicted" : "given");
+    }
 }
 
 /* ---- The table ----------------------------------------------------------------------------- */
@@ -250,181 +191,227 @@ static void print_csv(const lg_cell *c)
 /* Puts columns for the cell among those of the table; 1: there are new ones. */
 static int see(struct lg_cli_cells *t, const lg_cell *c)
 {
-    unsigned places = t->places | lg_cli_places(c, t->count ? t->cells : c);
-    uint64_t kinds = t->kinds;
+    unsigned old_places = t->places;
+    uint64_t old_kinds = t->kinds;
+    t->places |= places_of(t, c);
     for (int i = -1; (i = next_kind(lg_cell_form(c), i)) >= 0;) {
         const lg_value *v = lg_cell_get(c, lg_kind_at(i)->name);
-        if (v && !isnan(v->value)) kinds |= UINT64_C(1) << i;
+        if (v && !isnan(v->value)) t->kinds |= UINT64_C(1) << i;
     }
-    int more = places != t->places || kinds != t->kinds;
-    t->places = places;
-    t->kinds = kinds;
-    return more;
+    return t->places != old_places || t->kinds != old_kinds;
 }
 
-/* A column: its heading in three lines, how wide it is at least, and its side. */
-static void add_column(struct lg_cli_table *t, char head[][3][32], const char *const lines[3],
-                       int min, int left)
+static int has_range(const struct lg_cli_cells *t, const lg_kind *kind)
 {
-    if (t->columns == LG_CLI_COLUMNS) return;
+    return t->joined || (kind->leads && kind->interval != LG_INTERVAL_NONE);
+}
+
+/* A heading is of up to three lines. */
+struct heading {
+    char line[3][LG_CLI_COLUMNS][32];
+    const char *group;
+};
+
+static void add_column(struct lg_cli_table *t, struct heading *h, const char *head, int min,
+                       int left)
+{
     t->min[t->columns] = min;
     t->left |= (uint64_t)left << t->columns;
-    for (int i = 0; i < 3; i++) snprintf(head[t->columns][i], 32, "%s", lines[i]);
-    t->columns++;
+    snprintf(h->line[2][t->columns++], 32, "%s", head);
 }
 
-/* "right tokens, teacher-forced" has "teacher-forced" above it, which need not be said again beside it. */
-static void add_kind(struct lg_cli_table *t, char head[][3][32], const lg_kind *kind,
-                     const char **group)
+/* "right tokens, teacher-forced" has "right" above "tokens" and above both "teacher-forced", which need not be
+ * said again beside it. */
+static void add_kind(struct lg_cli_table *t, struct heading *h, const lg_kind *kind)
 {
-    static const int widths[] = {[LG_UNIT_SHARE] = 7, [LG_UNIT_NATS] = 7, [LG_UNIT_TOKENS] = 9};
-    const char *comma = strstr(kind->label, ", "), *over = comma ? comma + 2 : "";
-    char upper[32], lower[32];
-    int n = comma ? (int)(comma - kind->label) : (int)strlen(kind->label), cut = n;
-    while (cut && kind->label[cut - 1] != ' ') cut--;
-    snprintf(upper, sizeof upper, "%.*s", cut ? cut - 1 : 0, kind->label);
-    snprintf(lower, sizeof lower, "%.*s", n - cut, kind->label + cut);
-    const char *lines[3] = {strcmp(*group, over) ? over : "", upper, lower};
-    add_column(t, head, lines, widths[kind->unit], 0);
-    *group = over;
-    if (kind->leads && kind->interval != LG_INTERVAL_NONE)
-        add_column(t, head, (const char *const[3]){"", "", "95% interval"}, 13, 0);
+    const char *label = kind->label, *comma = strstr(label, ", "), *group = comma ? comma + 2 : "";
+    int n = comma ? (int)(comma - label) : (int)strlen(label), cut = n;
+    while (cut && label[cut - 1] != ' ') cut--;
+    if (strcmp(group, h->group) != 0) snprintf(h->line[0][t->columns], 32, "%s", group);
+    h->group = group;
+    if (cut) snprintf(h->line[1][t->columns], 32, "%.*s", cut - 1, label);
+    add_column(t, h, label + cut, kind->unit == LG_UNIT_TOKENS ? 9 : 7, 0);
+    h->line[2][t->columns - 1][n - cut] = 0;
 }
 
 static void begin_table(struct lg_cli_cells *t, const lg_cell *c)
 {
-    static const int widths[LG_CLI_PLACES] = {16, 8, 8, 9, 7, 7, 9};
-    char head[LG_CLI_COLUMNS][3][32];
     struct lg_cli_table *table = &t->table;
-    const char *group = "";
-    int from = 2;
+    struct heading h = {.group = ""};
+    int kinds = 0, from = 2;
     lg_cli_table_clear(table);
-    for (int p = 0; p < LG_CLI_PLACES; p++)
+    if (t->joined) add_column(table, &h, "variant", 0, 1);
+    for (int p = 0; p < PLACES; p++)
         if (t->places >> p & 1)
-            add_column(table, head,
-                       (const char *const[3]){"", "", lg_cli_place_head((enum lg_cli_place)p, c)},
-                       widths[p], p == LG_CLI_SETTING || p == LG_CLI_IDS);
-    for (int i = 0; i < lg_kind_count(); i++)
-        if (t->kinds >> i & 1) add_kind(table, head, lg_kind_at(i), &group);
-    add_column(table, head,
-               (const char *const[3]){"", "", of_documents(c) ? "documents" : "samples"}, 7, 0);
-    add_column(table, head, (const char *const[3]){"", "", ""}, 0, 1);
-    for (int k = 0; k < table->columns; k++)
-        for (int i = 0; i < 2; i++)
-            if (*head[k][i] && i < from) from = i;
+            add_column(table, &h, p == LENGTH ? c->unit : places[p].head, places[p].min,
+                       places[p].left);
+    for (int i = 0; i < lg_kind_count(); i++) {
+        if (!(t->kinds >> i & 1)) continue;
+        add_kind(table, &h, lg_kind_at(i));
+        if (has_range(t, lg_kind_at(i)))
+            add_column(table, &h, t->joined ? "quartiles" : "95% interval", 13, 0);
+        kinds++;
+    }
+    add_column(table, &h,
+               !t->joined && of_documents(c) ? "documents"
+               : !t->joined                  ? "samples"
+               : kinds == 1                  ? "each seed"
+                                             : "seeds",
+               7, t->joined && kinds == 1);
+    add_column(table, &h, "", 0, 1);
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < table->columns; k++)
+            if (*h.line[i][k] && i < from) from = i;
     for (int i = from; i < 3; i++)
-        for (int k = 0; k < table->columns; k++) lg_cli_table_add(table, "%s", head[k][i]);
+        for (int k = 0; k < table->columns; k++) lg_cli_table_add(table, "%s", h.line[i][k]);
 }
 
-static void add_values(struct lg_cli_table *table, const lg_kind *kind, const lg_value *v)
+/* How many samples, and what else is to be said of the cell. */
+static void add_tail(struct lg_cli_table *t, const lg_cell *c)
 {
+    char lines[64] = "";
+    if (c->there && of_documents(c))
+        lg_cli_table_add(t, "%d of %lld", samples_of(c), (long long)c->there);
+    else
+        lg_cli_table_add(t, "%d", samples_of(c));
+    if (c->there && !of_documents(c))
+        snprintf(lines, sizeof lines, "of %lld %slines", (long long)c->there,
+                 c->held_out ? "held-out " : "");
+    lg_cli_table_add(t, "%s%s%s", lines, *lines && c->kept ? "  " : "", c->kept ? "(kept)" : "");
+}
+
+static void print_row(struct lg_cli_cells *t, const struct lg_cli_row *row)
+{
+    const lg_cell *c = &row->cell;
     char text[64];
-    lg_cli_table_add(table, "%s", lg_cli_value_text(kind, v ? v->value : NAN, text));
-    if (kind->leads && kind->interval != LG_INTERVAL_NONE)
-        lg_cli_table_add(table, "%s",
-                         lg_cli_range_text(kind, v ? v->low : NAN, v ? v->high : NAN, text));
-}
-
-static void print_row(struct lg_cli_cells *t, const lg_cell *c)
-{
-    char text[256], lines[64] = "";
     if (see(t, c) || !t->table.columns) {
         if (t->table.columns) putchar('\n');
         begin_table(t, c);
     }
-    for (int p = 0; p < LG_CLI_PLACES; p++)
-        if (t->places >> p & 1) {
-            lg_cli_place_text((enum lg_cli_place)p, c, text);
-            lg_cli_table_add(&t->table, "%s", text);
-        }
-    for (int i = 0; i < lg_kind_count(); i++)
-        if (t->kinds >> i & 1)
-            add_values(&t->table, lg_kind_at(i), lg_cell_get(c, lg_kind_at(i)->name));
-    if (c->there && of_documents(c))
-        lg_cli_table_add(&t->table, "%d of %lld", samples_of(c), (long long)c->there);
-    else
-        lg_cli_table_add(&t->table, "%d", samples_of(c));
-    if (c->there && !of_documents(c))
-        snprintf(lines, sizeof lines, "of %lld %slines", (long long)c->there,
-                 c->held_out ? "held-out " : "");
-    lg_cli_table_add(&t->table, "%s%s%s", lines, *lines && c->kept ? "  " : "",
-                     c->kept ? "(kept)" : "");
-    lg_cli_table_flush(&t->table);
+    if (t->joined) lg_cli_table_add(&t->table, "%s", row->of);
+    for (int p = 0; p < PLACES; p++)
+        if (t->places >> p & 1) add_place(&t->table, (enum place)p, c);
+    for (int i = 0; i < lg_kind_count(); i++) {
+        const lg_kind *kind = lg_kind_at(i);
+        if (!(t->kinds >> i & 1)) continue;
+        const lg_value *v = lg_cell_get(c, kind->name);
+        lg_cli_table_add(&t->table, "%s", lg_cli_value_text(kind, v ? v->value : NAN, text));
+        if (has_range(t, kind))
+            lg_cli_table_add(&t->table, "%s",
+                             lg_cli_range_text(kind, v ? v->low : NAN, v ? v->high : NAN, text));
+    }
+    if (row->tail) {
+        lg_cli_table_add(&t->table, "%s", row->tail);
+        lg_cli_table_add(&t->table, "%s", row->remark);
+    } else {
+        add_tail(&t->table, c);
+    }
+}
+
+void lg_cli_cells_print(struct lg_cli_cells *t)
+{
+    for (int i = 0; i < t->count; i++) see(t, &t->rows[i].cell);
+    for (int i = 0; i < t->count; i++) print_row(t, &t->rows[i]);
+    if (t->count) lg_cli_table_flush(&t->table);
 }
 
 void lg_cli_cells_explain(const struct lg_cli_cells *t)
 {
-    if (t->form != LG_CLI_TABLE || !t->count || !of_documents(t->cells)) return;
-    const lg_cell *c = t->cells;
-    printf("\nIn %s, mean over %s", lg_cli_unit_text(first_kind(c)),
-           t->places >> LG_CLI_SETTING & 1 ? "documents" : "held-out documents");
-    if (c->context && !(t->places >> LG_CLI_CONTEXT & 1))
+    if (t->record.form != LG_CLI_TABLE || !t->count || !of_documents(&t->rows[0].cell)) return;
+    const lg_cell *c = &t->rows[0].cell;
+    printf("\nIn %s%s, mean over %sdocuments", lg_cli_unit_text(c->value[0].kind),
+           t->joined ? ", median of the seeds" : "", t->places >> SETTING & 1 ? "" : "held-out ");
+    if (c->context && !(t->places >> CONTEXT & 1))
         printf("; sliding: the last %d tokens alone", c->context);
-    printf(". Trained on %d %s.\n", c->trained_length, c->unit);
+    if (!t->joined) printf(". Trained on %d %s", c->trained_length, c->unit);
+    puts(".");
 }
 
-/* ---- Cells --------------------------------------------------------------------------------- */
+/* ---- Rows ---------------------------------------------------------------------------------- */
 
 void lg_cli_cells_keep(void *cells, const lg_cell *cell)
 {
     struct lg_cli_cells *t = cells;
-    lg_cell *more = lg_cli_grow(t->cells, t->count, &t->room, sizeof *more);
+    struct lg_cli_row *more = lg_cli_grow(t->rows, t->count, &t->room, sizeof *more);
     t->lost |= !more;
     if (!more) return;
-    t->cells = more;
-    snprintf(t->unit, sizeof t->unit, "%s", lg_cli_plain(cell->unit));
-    t->cells[t->count] = *cell;
-    t->cells[t->count++].unit = t->unit;
+    t->rows = more;
+    t->rows[t->count] = (struct lg_cli_row){.cell = *cell, .of = t->of ? lg_cli_intern(t->of) : ""};
+    t->rows[t->count++].cell.unit = lg_cli_intern(lg_cli_plain(cell->unit));
 }
 
 void lg_cli_cells_add(void *cells, const lg_cell *cell)
 {
     struct lg_cli_cells *t = cells;
-    if (t->form == LG_CLI_JSON) {
-        print_json(t, cell);
-    } else if (t->form == LG_CLI_CSV) {
-        if (!t->printed) csv_heading(cell);
-        print_csv(cell);
+    if (t->record.form == LG_CLI_TABLE) {
+        print_row(t, &(struct lg_cli_row){.cell = *cell});
+        lg_cli_table_flush(&t->table);
     } else {
-        print_row(t, cell);
+        lg_cli_record_print(&t->record, put_cell, cell);
     }
-    t->printed++;
     fflush(stdout);
     lg_cli_cells_keep(t, cell);
 }
 
-void lg_cli_cells_print(const struct lg_cli_cells *t, int64_t step)
+void lg_cli_cells_compare(struct lg_cli_cells *t, int from)
 {
-    struct lg_cli_cells table = {.form = LG_CLI_TABLE};
-    const lg_cell *first = NULL;
-    for (int i = 0; i < t->count; i++) {
-        if (t->cells[i].step != step) continue;
-        if (!first) first = &t->cells[i];
-        see(&table, &t->cells[i]);
-        table.places |= lg_cli_places(&t->cells[i], first);
+    int predicted = 0, n = from;
+    for (int i = from; i < t->count; i++) predicted |= t->rows[i].cell.predicted;
+    for (int i = from; i < t->count; i++) {
+        const lg_cell *c = &t->rows[i].cell;
+        if (c->predicted == predicted && (!c->context || c->context == c->trained_length))
+            t->rows[n++] = t->rows[i];
     }
-    for (int i = 0; i < t->count; i++) {
-        lg_cell c = t->cells[i];
-        c.kept = 0; /* all of them were: not worth a word */
-        if (c.step == step) lg_cli_cells_add(&table, &c);
-    }
-    lg_cli_cells_explain(&table);
-    lg_cli_cells_clear(&table);
+    t->count = n;
 }
 
-void lg_cli_cells_predicted(struct lg_cli_cells *t)
+/* By setting, sparsity, length and position. */
+static int order(const lg_cell *a, const lg_cell *b)
 {
-    int predicted = 0, n = 0;
-    for (int i = 0; i < t->count; i++) predicted |= t->cells[i].predicted;
+    int names = strcmp(a->setting, b->setting);
+    if (names) return names;
+    if (a->sparsity != b->sparsity) return a->sparsity < b->sparsity ? -1 : 1;
+    if (a->length != b->length) return a->length < b->length ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+int lg_cli_same_place(const lg_cell *a, const lg_cell *b)
+{
+    return order(a, b) == 0 && a->predicted == b->predicted && a->context == b->context;
+}
+
+static int order_places(const void *a, const void *b)
+{
+    return order(*(const lg_cell *const *)a, *(const lg_cell *const *)b);
+}
+
+int lg_cli_cells_places(const struct lg_cli_cells *t, const lg_cell **place)
+{
+    int n = 0;
+    for (int i = 0; i < t->count; i++) place[i] = &t->rows[i].cell;
+    qsort(place, (size_t)t->count, sizeof *place, order_places);
     for (int i = 0; i < t->count; i++)
-        if (t->cells[i].predicted == predicted) t->cells[n++] = t->cells[i];
-    t->count = n;
+        if (!n || order(place[n - 1], place[i]) != 0) place[n++] = place[i];
+    return n;
+}
+
+const lg_value *lg_cli_cells_find(const struct lg_cli_cells *t, const char *of, int64_t step,
+                                  const lg_cell *place, const lg_kind *kind, const lg_cell **cell)
+{
+    for (int i = 0; i < t->count; i++) {
+        const struct lg_cli_row *r = &t->rows[i];
+        if ((of && strcmp(r->of, of) != 0) || (step >= 0 && r->cell.step != step)) continue;
+        if (order(&r->cell, place) != 0 || !lg_cell_get(&r->cell, kind->name)) continue;
+        if (cell) *cell = &r->cell;
+        return lg_cell_get(&r->cell, kind->name);
+    }
+    return NULL;
 }
 
 void lg_cli_cells_clear(struct lg_cli_cells *t)
 {
-    free(t->cells);
-    t->cells = NULL;
+    free(t->rows);
+    t->rows = NULL;
     t->count = t->room = 0;
     lg_cli_table_clear(&t->table);
 }

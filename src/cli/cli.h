@@ -100,6 +100,9 @@ void lg_cli_last_part(const char *folder, char name[256]);
  * same if it has none, else a copy that is good until eight more are made. */
 const char *lg_cli_plain(const char *text);
 
+/* A copy of the text that stays, the same one for the same text; "?" without memory. */
+const char *lg_cli_intern(const char *text);
+
 /* The KEY=VALUE of a `--set task.KEY=VALUE`, where a command takes no other keys. 0, or an exit code
  * after saying what is wrong. */
 int lg_cli_task_setting(const char *command, const char *text, const char **to);

@@ -48,6 +48,18 @@ const char *lg_cli_plain(const char *text)
     return *copy;
 }
 
+const char *lg_cli_intern(const char *text)
+{
+    static char **kept;
+    static int count, room;
+    for (int i = 0; i < count; i++)
+        if (strcmp(kept[i], text) == 0) return kept[i];
+    char **more = lg_cli_grow(kept, count, &room, sizeof *more);
+    if (more) kept = more;
+    char *copy = more ? strdup(text) : NULL;
+    return copy ? kept[count++] = copy : "?";
+}
+
 const char *lg_cli_nearest(const char *word, const char *const *names, int n)
 {
     int at = lg_nearest(word, names, n);

@@ -1,12 +1,11 @@
-/* curves.c: what was measured as a figure: by length, or by position where a cell has some. */
-#include "cli/curves.h"
+/* curves.c: which measures were asked for, and what was measured as a figure. */
+#include "cli/cells.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/show.h"
 
@@ -57,60 +56,40 @@ const lg_kind *lg_cli_measures_at(const struct lg_cli_measures *m, const char *f
     return NULL;
 }
 
-/* ---- Points -------------------------------------------------------------------------------- */
-
-struct lg_cli_point {
-    const char *of;
-    const lg_cell *cell;
-    const lg_kind *kind;
-    double value, low, high;
-};
-
-void lg_cli_curves_add(struct lg_cli_curves *c, const char *of, const lg_cell *cell,
-                       const lg_kind *kind, double value, double low, double high)
-{
-    struct lg_cli_point *more = lg_cli_grow(c->points, c->count, &c->room, sizeof *more);
-    c->lost |= !more;
-    if (!more) return;
-    c->points = more;
-    if (!isnan(value))
-        c->points[c->count++] = (struct lg_cli_point){of, cell, kind, value, low, high};
-}
-
-void lg_cli_curves_add_cell(struct lg_cli_curves *c, const char *of, const lg_cell *cell,
-                            const struct lg_cli_measures *m)
-{
-    const lg_kind *kind;
-    for (int i = 0; (kind = lg_cli_measures_at(m, lg_cell_form(cell), i)); i++) {
-        const lg_value *v = lg_cell_get(cell, kind->name);
-        if (v) lg_cli_curves_add(c, of, cell, kind, v->value, v->low, v->high);
-    }
-}
-
 /* ---- The figure ---------------------------------------------------------------------------- */
 
-/* What the names and the axes need: whether it differs between the points. */
-struct differ {
-    int kind, setting, sparsity, context, ids, unit, range;
-    int longest; /* of those with positions, which are comparable at one length alone */
+/* A figure of cells: what the names of its curves need, namely whether it differs between the rows. */
+struct drawing {
+    const struct lg_cli_cells *t;
+    const struct lg_cli_row *first; /* that is drawn, and the measure: */
+    const lg_kind *kind;
+    int kinds, setting, sparsity, context, ids, unit, range;
+    int longest;  /* positions are comparable at one length alone */
+    int left_out; /* points that do not fit */
 };
 
-static struct differ differences(const struct lg_cli_curves *q)
+static void look(struct drawing *d, const struct lg_cli_measures *m)
 {
-    struct differ d = {0};
-    const lg_cell *a = q->points[0].cell;
-    for (int i = 0; i < q->count; i++) {
-        const lg_cell *c = q->points[i].cell;
-        if (c->first && c->length > d.longest) d.longest = c->length;
-        d.kind |= q->points[i].kind != q->points[0].kind;
-        d.setting |= *c->setting != 0;
-        d.sparsity |= c->sparsity != a->sparsity;
-        d.context |= c->context != a->context;
-        d.ids |= c->predicted != a->predicted;
-        d.unit |= strcmp(c->unit, a->unit) != 0;
-        d.range |= c->trained_least != a->trained_least || c->trained_length != a->trained_length;
+    for (int i = 0; i < d->t->count; i++) {
+        const struct lg_cli_row *row = &d->t->rows[i];
+        const lg_cell *c = &row->cell;
+        const lg_kind *kind;
+        for (int k = 0; (kind = lg_cli_measures_at(m, lg_cell_form(c), k)); k++) {
+            const lg_value *v = lg_cell_get(c, kind->name);
+            if (!v || isnan(v->value)) continue;
+            if (!d->first) d->first = row, d->kind = kind;
+            const lg_cell *a = &d->first->cell;
+            if (c->first && c->length > d->longest) d->longest = c->length;
+            d->kinds |= kind != d->kind;
+            d->setting |= *c->setting != 0;
+            d->sparsity |= c->sparsity != a->sparsity;
+            d->context |= c->context != a->context;
+            d->ids |= c->predicted != a->predicted;
+            d->unit |= strcmp(c->unit, a->unit) != 0;
+            d->range |=
+                c->trained_least != a->trained_least || c->trained_length != a->trained_length;
+        }
     }
-    return d;
 }
 
 static void add_part(char name[NAME], const char *part)
@@ -119,94 +98,102 @@ static void add_part(char name[NAME], const char *part)
     if (*part) snprintf(name + n, NAME - n, "%s%.300s", n ? ", " : "", part);
 }
 
-static void name_curve(const struct lg_cli_point *p, const struct differ *d, char name[NAME])
+/* "encoding rope, 4" for "positions.encoding=rope,scheme=4": the last part of each key, in words. */
+static void name_variant(const char *variant, char name[NAME])
 {
-    const lg_cell *c = p->cell;
+    for (const char *at = variant; *at;) {
+        char part[300];
+        size_t all = strcspn(at, ","), key = strcspn(at, "=,"), from = key;
+        while (from && at[from - 1] != '.') from--;
+        int named = key < all && strncmp(at + from, "method", 6) != 0 &&
+                    strncmp(at + from, "scheme", 6) != 0;
+        snprintf(part, sizeof part, "%.*s%s%.*s", named ? (int)(key - from) : 0, at + from,
+                 named ? " " : "", (int)(key < all ? all - key - 1 : all),
+                 key < all ? at + key + 1 : at);
+        add_part(name, part);
+        at += all + (at[all] == ',');
+    }
+}
+
+static void name_curve(const struct drawing *d, const struct lg_cli_row *row, const lg_kind *kind,
+                       char name[NAME])
+{
+    const lg_cell *c = &row->cell;
     char text[64];
     *name = 0;
-    add_part(name, p->of);
-    if (d->kind) add_part(name, p->kind->label);
-    if (d->setting) {
-        char setting[256];
-        lg_cli_place_text(LG_CLI_SETTING, c, setting);
-        add_part(name, setting);
-    }
+    if (d->t->joined)
+        name_variant(row->of, name);
+    else
+        add_part(name, row->of);
+    if (d->kinds) add_part(name, kind->label);
+    if (d->setting) add_part(name, lg_cli_place_setting(c));
     snprintf(text, sizeof text, "sparsity %d", c->sparsity);
     if (d->sparsity) add_part(name, text);
     snprintf(text, sizeof text, "context %d", c->context);
     if (d->context) add_part(name, text);
     if (d->ids) add_part(name, c->predicted ? "predicted IDs" : "given IDs");
-    if (!*name) add_part(name, p->kind->label);
+    if (!*name) add_part(name, kind->label);
 }
 
-/* Whether it can be beside the first one: in the same unit, both by length or both by position. */
-static int fits(const struct lg_cli_curves *q, const struct lg_cli_point *p)
+/* Points fit if they are in the same unit as the first, both by length or both by position. */
+static void add_point(struct drawing *d, lg_series *s, const struct lg_cli_row *row,
+                      const lg_value *v)
 {
-    return p->kind->unit == q->points[0].kind->unit && !p->cell->first == !q->points[0].cell->first;
-}
-
-/* Returns how many points are not in the figure. */
-static int gather(const struct lg_cli_curves *q, const struct differ *d, lg_series *s)
-{
+    const lg_cell *c = &row->cell;
     char name[NAME];
-    int left_out = 0;
-    for (int i = 0; i < q->count; i++) {
-        const struct lg_cli_point *p = &q->points[i];
-        const lg_cell *c = p->cell;
-        if (c->first && c->length != d->longest) continue;
-        name_curve(p, d, name);
-        int known = fits(q, p) && s->count < MOST_CURVES;
-        for (int k = 0; k < s->count && !known; k++) known = strcmp(s->curves[k].name, name) == 0;
-        left_out += !known;
-        if (known)
-            lg_series_add(s, name,
-                          c->last    ? c->last
-                          : c->first ? c->first
-                                     : c->length,
-                          p->value, p->low, p->high);
-    }
-    return left_out;
+    name_curve(d, row, v->kind, name);
+    int fits = s->count < MOST_CURVES;
+    for (int k = 0; k < s->count && !fits; k++) fits = strcmp(s->curves[k].name, name) == 0;
+    fits &= v->kind->unit == d->kind->unit && !c->first == !d->first->cell.first;
+    d->left_out += !fits;
+    if (fits)
+        lg_series_add(s, name,
+                      c->last    ? c->last
+                      : c->first ? c->first
+                                 : c->length,
+                      v->value, v->low, v->high);
 }
 
-static int draw(const struct lg_cli_curves *q, const char *title, const char *joined,
-                const char *command, const char *file, int letters)
+static void gather(struct drawing *d, const struct lg_cli_measures *m, lg_series *s)
 {
-    const lg_cell *first = q->points[0].cell;
-    const lg_kind *kind = q->points[0].kind;
-    struct differ d = differences(q);
+    for (int i = 0; i < d->t->count; i++) {
+        const struct lg_cli_row *row = &d->t->rows[i];
+        const lg_kind *kind;
+        if (row->cell.first && row->cell.length != d->longest) continue;
+        for (int k = 0; (kind = lg_cli_measures_at(m, lg_cell_form(&row->cell), k)); k++) {
+            const lg_value *v = lg_cell_get(&row->cell, kind->name);
+            if (v && !isnan(v->value)) add_point(d, s, row, v);
+        }
+    }
+}
+
+int lg_cli_cells_draw(const struct lg_cli_cells *t, const struct lg_cli_measures *m,
+                      const char *title, const char *command, const char *file, int letters)
+{
+    struct drawing d = {.t = t};
     lg_series s = {0};
     char x_label[100], y_label[200];
-    lg_length_label(d.unit ? "length" : first->unit, x_label, sizeof x_label);
-    snprintf(y_label, sizeof y_label, "%s%s, %s", kind->label, joined, lg_cli_unit_text(kind));
+    look(&d, m);
+    if (!d.first || (!file && !letters)) return LG_EXIT_DONE;
+    const lg_cell *c = &d.first->cell;
+    gather(&d, m, &s);
+    if (d.left_out || t->lost)
+        fprintf(stderr,
+                "lengthen %s: not everything is in the figure, which has at most %d lines, in one "
+                "unit\n",
+                command, MOST_CURVES);
+    lg_length_label(d.unit ? "length" : c->unit, x_label, sizeof x_label);
+    snprintf(y_label, sizeof y_label, "%s%s, %s", d.kind->label,
+             t->joined ? ", median of the seeds" : "", lg_cli_unit_text(d.kind));
     lg_figure f = {.title = title,
-                   .x_label = first->first ? "position (tokens)" : x_label,
+                   .x_label = c->first ? "position (tokens)" : x_label,
                    .y_label = y_label,
-                   .answers = kind->unit == LG_UNIT_SHARE && kind == lg_kind_leading(kind->form)};
+                   .answers =
+                       d.kind->unit == LG_UNIT_SHARE && d.kind == lg_kind_leading(d.kind->form)};
     if (!d.range) {
-        f.trained_low = first->first ? 1 : first->trained_least;
-        f.trained_high = first->trained_length;
+        f.trained_low = c->first ? 1 : c->trained_least;
+        f.trained_high = c->trained_length;
     }
-    int left_out = gather(q, &d, &s);
-    if (left_out)
-        fprintf(
-            stderr,
-            "lengthen %s: the figure has at most %d lines, in one unit; %d points are not in it\n",
-            command, MOST_CURVES, left_out);
-    if (kind->unit != LG_UNIT_SHARE) lg_series_axis(&s, &f);
+    if (d.kind->unit != LG_UNIT_SHARE) lg_series_axis(&s, &f);
     return lg_cli_series(&s, &f, command, file, letters);
-}
-
-int lg_cli_curves_draw(struct lg_cli_curves *c, const char *title, const char *joined,
-                       const char *command, const char *file, int letters)
-{
-    int code = LG_EXIT_DONE;
-    if (c->lost) {
-        fprintf(stderr, "lengthen %s: no memory for the figure; end other programs\n", command);
-        code = LG_EXIT_FAILED;
-    } else if (c->count && (file || letters)) {
-        code = draw(c, title, joined, command, file, letters);
-    }
-    free(c->points);
-    *c = (struct lg_cli_curves){0};
-    return code;
 }

@@ -6,7 +6,6 @@
 
 #include "cli/cells.h"
 #include "cli/cli.h"
-#include "cli/curves.h"
 #include "cli/options.h"
 
 const char lg_cmd_eval_help[] =
@@ -132,7 +131,7 @@ static int read_options(struct request *q, int argc, char **argv)
     if (q->plot && strcmp(q->plot, "-") == 0 && (json || csv))
         return lg_cli_wrong("eval", "--plot - draws below a table; with --json or --csv, name a "
                                     "file");
-    q->cells.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
+    q->cells.record.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
     if (o->length_count) o->lengths = q->lengths;
     if (o->sparsity_count) o->sparsities = q->sparsities;
     return 0;
@@ -148,33 +147,26 @@ static void show_cell(void *context, const lg_cell *c)
         fprintf(stderr, "cell %d of %d ..", c->index + 2, c->count);
 }
 
-static int draw(struct request *q, const char *file)
-{
-    struct lg_cli_curves curves = {0};
-    char name[256];
-    int letters = q->cells.form == LG_CLI_TABLE && (isatty(STDOUT_FILENO) || (q->plot && !file));
-    for (int i = 0; i < q->cells.count; i++)
-        lg_cli_curves_add_cell(&curves, "", &q->cells.cells[i], &q->measures);
-    curves.lost |= q->cells.lost;
-    lg_cli_last_part(q->o.folder, name);
-    return lg_cli_curves_draw(&curves, q->title ? q->title : name, "", "eval", file, letters);
-}
-
 static int evaluate(struct request *q)
 {
     lg_error err = {0}, warning = {0};
+    char name[256];
     const char *file = q->plot && strcmp(q->plot, "-") != 0 ? q->plot : NULL;
     int code = file ? lg_figure_check(file, &err) : 0;
     q->o.store = lg_cli_store(q->o.store);
     q->o.settings = (const char *const *)q->vary;
     q->o.each = show_cell;
     q->o.context = q;
-    q->cells.folder = q->o.folder;
+    q->cells.record.folder = q->o.folder;
     if (!code) code = lg_run_eval(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
     if (code) return lg_cli_error("eval", code, &err);
     lg_cli_cells_explain(&q->cells);
-    return draw(q, file);
+    lg_cli_last_part(q->o.folder, name);
+    int letters =
+        q->cells.record.form == LG_CLI_TABLE && (isatty(STDOUT_FILENO) || (q->plot && !file));
+    return lg_cli_cells_draw(&q->cells, &q->measures, q->title ? q->title : name, "eval", file,
+                             letters);
 }
 
 int lg_cmd_eval(int argc, char **argv)

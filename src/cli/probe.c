@@ -139,13 +139,13 @@ static void print_quantiles(const lg_probe_summary *s)
 }
 
 /* The bins that a k* can be in, as cells. */
-static int list_bins(const lg_probe_summary *s, lg_cell cells[LG_PROBE_BINS])
+static int list_bins(const lg_probe_summary *s, struct lg_cli_row rows[LG_PROBE_BINS])
 {
     int n = 0;
     for (int i = 0; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];
         if (b->high && b->low > s->most_k) continue;
-        lg_cell *c = &cells[n++];
+        lg_cell *c = &rows[n++].cell;
         *c = (lg_cell){.step = s->step,
                        .length = s->length,
                        .unit = s->unit,
@@ -163,7 +163,7 @@ static int list_bins(const lg_probe_summary *s, lg_cell cells[LG_PROBE_BINS])
 
 static void print_table(const struct request *q, const lg_probe_summary *s)
 {
-    lg_cell cells[LG_PROBE_BINS];
+    struct lg_cli_row rows[LG_PROBE_BINS];
     char verdict[600];
     printf("%d predictions of %d %s, length ", s->predictions, s->documents,
            s->documents == 1 ? "text" : "texts");
@@ -175,7 +175,7 @@ static void print_table(const struct request *q, const lg_probe_summary *s)
         s->dependent, 100 * lg_cli_share(s->dependent, s->predictions), q->o.least);
     print_quantiles(s);
     printf("\n");
-    lg_cli_probe_table(cells, list_bins(s, cells));
+    lg_cli_probe_table(rows, list_bins(s, rows));
     lg_probe_verdict(s, verdict, sizeof verdict);
     if (*verdict) printf("\n%s\n", verdict);
 }
@@ -191,10 +191,10 @@ static void json_count(const char *name, int64_t value, int there)
 static void print_json(const lg_probe_summary *s, const char *folder)
 {
     static const char *const quantile[] = {"k_10", "k_25", "k_50", "k_75", "k_90"};
-    struct lg_cli_cells rows = {.form = LG_CLI_JSON, .folder = folder};
-    lg_cell cells[LG_PROBE_BINS];
+    struct lg_cli_cells rows = {.record = {.form = LG_CLI_JSON, .folder = folder}};
+    struct lg_cli_row bins[LG_PROBE_BINS];
     char verdict[600];
-    for (int i = 0, n = list_bins(s, cells); i < n; i++) lg_cli_cells_add(&rows, &cells[i]);
+    for (int i = 0, n = list_bins(s, bins); i < n; i++) lg_cli_cells_add(&rows, &bins[i].cell);
     lg_cli_cells_clear(&rows);
     printf("{\"summary\":true,\"step\":%lld", (long long)s->step);
     json_count("against_step", s->against_step, s->context > 0);

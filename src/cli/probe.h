@@ -2,9 +2,9 @@
 #ifndef LG_CLI_PROBE_H
 #define LG_CLI_PROBE_H
 
-#include "lengthen_lab.h"
+#include "cli/cells.h"
 
 /* Predictions, and what was measured of them, one row per range of k*. */
-void lg_cli_probe_table(const lg_cell *cells, int count);
+void lg_cli_probe_table(const struct lg_cli_row *rows, int count);
 
 #endif

@@ -23,36 +23,36 @@ static const char *range_of(const lg_cell *c, char text[32])
     return text;
 }
 
-void lg_cli_probe_table(const lg_cell *cells, int count)
+void lg_cli_probe_table(const struct lg_cli_row *rows, int count)
 {
     struct lg_cli_table t = {.columns = 3, .left = 1};
+    const lg_cell *first = &rows[0].cell;
     int shown[LG_CELL_VALUES] = {0};
     int64_t all = 0;
     char text[64];
     for (int i = 0; i < count; i++) {
-        all += cells[i].value[0].samples;
-        for (int k = 0; k < cells[0].values; k++)
-            shown[k] |= k < cells[i].values && !isnan(cells[i].value[k].value);
+        all += rows[i].cell.value[0].samples;
+        for (int k = 0; k < first->values; k++) shown[k] |= !isnan(rows[i].cell.value[k].value);
     }
-    for (int k = 0; k < cells[0].values; k++) t.columns += 2 * shown[k];
+    for (int k = 0; k < first->values; k++) t.columns += 2 * shown[k];
     lg_cli_table_add(&t, "k*");
     lg_cli_table_add(&t, "predictions");
     lg_cli_table_add(&t, "share");
-    for (int k = 0; k < cells[0].values; k++)
-        if (shown[k]) {
-            lg_cli_table_add(&t, "%s", cells[0].value[k].kind->label);
-            lg_cli_table_add(&t, "95%%");
-        }
+    for (int k = 0; k < first->values; k++) {
+        if (!shown[k]) continue;
+        lg_cli_table_add(&t, "%s", first->value[k].kind->label);
+        lg_cli_table_add(&t, "95%%");
+    }
     for (int i = 0; i < count; i++) {
-        const lg_value *v = cells[i].value;
-        lg_cli_table_add(&t, "%s", range_of(&cells[i], text));
+        const lg_value *v = rows[i].cell.value;
+        lg_cli_table_add(&t, "%s", range_of(&rows[i].cell, text));
         lg_cli_table_add(&t, "%d", v->samples);
         lg_cli_table_add(&t, "%.1f%%", 100 * lg_cli_share(v->samples, all));
-        for (int k = 0; k < cells[0].values; k++)
-            if (shown[k]) {
-                lg_cli_table_add(&t, "%s", lg_cli_value_text(v[k].kind, v[k].value, text));
-                lg_cli_table_add(&t, "%s", lg_cli_range_text(v[k].kind, v[k].low, v[k].high, text));
-            }
+        for (int k = 0; k < first->values; k++) {
+            if (!shown[k]) continue;
+            lg_cli_table_add(&t, "%s", lg_cli_value_text(v[k].kind, v[k].value, text));
+            lg_cli_table_add(&t, "%s", lg_cli_range_text(v[k].kind, v[k].low, v[k].high, text));
+        }
     }
     lg_cli_table_print(&t, 0, 0, 0);
     lg_cli_table_clear(&t);

@@ -153,23 +153,28 @@ struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count)
     return NULL;
 }
 
-void lg_cli_run_json(const lg_store_run *r)
+void lg_cli_run_put(struct lg_cli_record *to, const lg_store_run *r)
 {
-    printf("{\"run\":%lld", (long long)r->number);
-    lg_cli_json_word("id", r->id);
-    lg_cli_json_word("name", lg_cli_run_name(r));
-    lg_cli_json_word("folder", r->folder);
-    lg_cli_json_word("task", r->task);
-    lg_cli_json_word("positions", r->positions);
-    lg_cli_json_word("state", r->state);
-    lg_cli_json_word("error", r->error);
-    lg_cli_json_word("machine", r->machine);
-    lg_cli_json_word("kernels", r->kernels);
-    lg_cli_json_word("unit", r->unit);
-    printf(",\"seed\":%lld,\"step\":%lld,\"steps\":%lld,\"parameters\":%lld,\"length\":%d,"
-           "\"sparsity\":%d,\"created\":%.3f,\"updated\":%.3f,\"seconds\":%.3f",
-           (long long)r->seed, (long long)r->step, (long long)r->steps, (long long)r->parameters,
-           r->length, r->sparsity, r->created, r->updated, r->seconds);
+    lg_cli_put_int(to, "run", r->number);
+    lg_cli_put_text(to, "id", r->id);
+    lg_cli_put_text(to, "name", lg_cli_run_name(r));
+    lg_cli_put_text(to, "folder", r->folder);
+    lg_cli_put_text(to, "task", r->task);
+    lg_cli_put_text(to, "positions", r->positions);
+    lg_cli_put_text(to, "state", r->state);
+    lg_cli_put_text(to, "error", r->error);
+    lg_cli_put_text(to, "machine", r->machine);
+    lg_cli_put_text(to, "kernels", r->kernels);
+    lg_cli_put_text(to, "unit", r->unit);
+    lg_cli_put_int(to, "seed", r->seed);
+    lg_cli_put_int(to, "step", r->step);
+    lg_cli_put_int(to, "steps", r->steps);
+    lg_cli_put_int(to, "parameters", r->parameters);
+    lg_cli_put_int(to, "length", r->length);
+    lg_cli_put_int(to, "sparsity", r->sparsity);
+    lg_cli_put_real(to, "created", "%.3f", r->created);
+    lg_cli_put_real(to, "updated", "%.3f", r->updated);
+    lg_cli_put_real(to, "seconds", "%.3f", r->seconds);
 }
 
 /* ---- Cells ------------------------------------------------------------------------------ */
@@ -179,9 +184,8 @@ int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
 {
     static const char *const forms[] = {"answers", "losses"}; /* a run has one of them */
     const char *form = a->measures.count ? a->measures.kind[0]->form : NULL;
-    int e = 0;
-    cells->count = 0;
-    for (int i = 0; i < 2 && !e && !cells->count; i++)
+    int e = 0, before = cells->count;
+    for (int i = 0; i < 2 && !e && cells->count == before; i++)
         e = lg_store_cells(a->store, number, step, form ? form : forms[i], lg_cli_cells_keep, cells,
                            &a->err);
     return !e && cells->lost ? lg_cli_no_memory(&a->err) : e;
@@ -198,11 +202,13 @@ static int is_better(const lg_cell *c, const lg_cell *than, int sparsity)
     return abs(c->sparsity - sparsity) < abs(than->sparsity - sparsity);
 }
 
-const lg_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r, int end)
+/* The cell as trained, with predicted IDs where there are any, up to this length or position (0: the greatest
+ * there is), and of the sparsity nearest to training's; NULL: none. */
+static const lg_cell *pick(const struct lg_cli_cells *cells, const lg_store_run *r, int end)
 {
     const lg_cell *best = NULL;
     for (int i = 0; i < cells->count; i++) {
-        const lg_cell *c = &cells->cells[i];
+        const lg_cell *c = &cells->rows[i].cell;
         if (c->setting[0] || (end && end_of(c) != end)) continue;
         if (!best || is_better(c, best, r->sparsity)) best = c;
     }
@@ -284,23 +290,32 @@ static void list_row(struct lg_cli_table *t, const lg_store_run *r, const struct
     lg_cli_table_add(t, "%s", lg_cli_ago(r->updated, when, sizeof when));
 }
 
-static void json_cell(const char *name, const lg_cell *c)
+static void put_cell(struct lg_cli_record *r, const char *key, const lg_cell *c)
 {
     const lg_value *v = c ? leading_value(c) : NULL;
-    printf(",\"%s\":%s", name, v ? "{" : "null");
-    if (!v) return;
-    lg_cli_json_place(c);
-    printf(",\"samples\":%d", v->samples);
-    lg_cli_json_value(v->kind, v);
-    putchar('}');
+    if (!v) {
+        lg_cli_put_text(r, key, NULL);
+        return;
+    }
+    lg_cli_put_open(r, key, '{');
+    lg_cli_put_place(r, c);
+    lg_cli_put_int(r, "samples", v->samples);
+    lg_cli_put_value(r, v->kind, v);
+    lg_cli_put_close(r, '}');
 }
 
-static void list_json(const lg_store_run *r, const struct ability *can)
+/* A run of the list. */
+struct listed {
+    const lg_store_run *r;
+    struct ability can;
+};
+
+static void put_listed(struct lg_cli_record *r, const void *row)
 {
-    lg_cli_run_json(r);
-    json_cell("at_trained", can->trained);
-    json_cell("at_longest", can->longest);
-    printf("}\n");
+    const struct listed *l = row;
+    lg_cli_run_put(r, l->r);
+    put_cell(r, "at_trained", l->can.trained);
+    put_cell(r, "at_longest", l->can.longest);
 }
 
 /* Says why there is nothing to list. */
@@ -323,18 +338,19 @@ static int print_list(struct list *l)
     struct lg_cli_asked *a = l->a;
     struct lg_cli_table t = {.columns = COLUMNS, .left = 0x3ce};
     struct lg_cli_cells cells = {0};
+    struct lg_cli_record json = {.form = LG_CLI_JSON};
     const char *arrow = lg_cli_utf8() ? "\u2192" : "->";
     int e = 0;
     for (int i = 0; i < COLUMNS; i++) lg_cli_table_add(&t, "%s", heading[i]);
     for (int i = 0; i < l->count && !e; i++) {
         const lg_store_run *r = &l->runs[i].r;
+        cells.count = 0;
         if ((e = lg_cli_cells_read(a, r->number, -1, &cells))) break;
-        struct ability can = {lg_cli_cells_pick(&cells, r, r->length),
-                              lg_cli_cells_pick(&cells, r, 0)};
+        struct listed row = {r, {pick(&cells, r, r->length), pick(&cells, r, 0)}};
         if (a->json)
-            list_json(r, &can);
+            lg_cli_record_print(&json, put_listed, &row);
         else
-            list_row(&t, r, &can, arrow);
+            list_row(&t, r, &row.can, arrow);
     }
     if (isatty(STDOUT_FILENO)) lg_cli_table_cut(&t, POSITIONS, lg_cli_look_stdout().width);
     if (!e && t.lost) e = lg_cli_no_memory(&a->err);
@@ -418,8 +434,15 @@ static int may_delete(struct lg_cli_asked *a, const struct lg_cli_run *runs, int
     return LG_EXIT_DONE;
 }
 
+static void put_deleted(struct lg_cli_record *r, const void *row)
+{
+    lg_cli_run_put(r, row);
+    lg_cli_put_bool(r, "deleted", 1);
+}
+
 static int delete_runs(struct lg_cli_asked *a)
 {
+    struct lg_cli_record json = {.form = LG_CLI_JSON};
     int count, code = -1, e = 0;
     struct lg_cli_run *runs = lg_cli_runs_find(a, &count);
     if (!runs) return -1;
@@ -429,10 +452,7 @@ static int delete_runs(struct lg_cli_asked *a)
     for (int i = 0; i < count && agreed && !e; i++) {
         e = lg_store_delete(a->store, runs[i].r.number, &a->err);
         if (e && i) fprintf(stderr, "Deleted %d of %d runs.\n", i, count);
-        if (!e && a->json) {
-            lg_cli_run_json(&runs[i].r);
-            printf(",\"deleted\":true}\n");
-        }
+        if (!e && a->json) lg_cli_record_print(&json, put_deleted, &runs[i].r);
     }
     if (agreed && !e) {
         if (!a->json) printf("Deleted %d run%s.\n", count, count == 1 ? "" : "s");

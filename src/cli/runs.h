@@ -3,7 +3,6 @@
 #define LG_CLI_RUNS_H
 
 #include "cli/cells.h"
-#include "cli/curves.h"
 #include "lengthen_lab.h"
 
 /* What was asked for. */
@@ -35,16 +34,12 @@ struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count);
 void lg_cli_runs_free(struct lg_cli_run *runs, int count);
 /* The last part of its folder. */
 const char *lg_cli_run_name(const lg_store_run *r);
-/* The beginning of its JSON object, without the closing brace. */
-void lg_cli_run_json(const lg_store_run *r);
+/* What is known of it, as members of a JSON object. */
+void lg_cli_run_put(struct lg_cli_record *to, const lg_store_run *r);
 
-/* The cells of its evaluations at a step, as lg_store_cells has it; cells start from {0}, or are read again into
- * the same. */
+/* Adds the cells of its evaluations at a step, as lg_store_cells has it. */
 int lg_cli_cells_read(struct lg_cli_asked *a, int64_t number, int64_t step,
                       struct lg_cli_cells *cells);
-/* The cell as trained, with predicted IDs where there are any, up to this length or position (0: the greatest
- * there is), and of the sparsity nearest to training's; NULL: none. */
-const lg_cell *lg_cli_cells_pick(const struct lg_cli_cells *cells, const lg_store_run *r, int end);
 
 /* "3 min ago". */
 const char *lg_cli_ago(double then, char *text, int size);

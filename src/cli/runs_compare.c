@@ -12,7 +12,7 @@
 /* One of the runs. */
 struct side {
     const lg_store_run *r;
-    struct lg_cli_cells cells; /* at its last evaluation */
+    const char *name; /* "3, parity" */
     lg_run_step last;
     int steps; /* 1: there is a last one */
 };
@@ -25,17 +25,16 @@ static int keep_last(void *context, const lg_run_step *s)
     return 1;
 }
 
-/* Of the cells with a context, those that have that of training: others are not comparable. */
-static int read_side(struct lg_cli_asked *a, struct side *s)
+/* Puts the cells of its last evaluation to those of the others. */
+static int read_side(struct lg_cli_asked *a, struct side *s, struct lg_cli_cells *cells)
 {
-    int n = 0, e = lg_cli_cells_read(a, s->r->number, -1, &s->cells);
+    char name[300];
+    int before = cells->count;
+    snprintf(name, sizeof name, "%lld, %.250s", (long long)s->r->number, lg_cli_run_name(s->r));
+    cells->of = s->name = lg_cli_intern(name);
+    int e = lg_cli_cells_read(a, s->r->number, -1, cells);
     if (!e) e = lg_store_steps(a->store, s->r->number, keep_last, s, &a->err);
-    lg_cli_cells_predicted(&s->cells);
-    for (int i = 0; i < s->cells.count; i++) {
-        const lg_cell *c = &s->cells.cells[i];
-        if (!c->context || c->context == c->trained_length) s->cells.cells[n++] = *c;
-    }
-    s->cells.count = n;
+    lg_cli_cells_compare(cells, before);
     return e;
 }
 
@@ -99,104 +98,80 @@ static int compare_keys(struct lg_cli_asked *a, const struct side *s, int n, str
 
 /* ---- Cells ------------------------------------------------------------------------------ */
 
-/* A row: a place of some run, and what is compared there. */
+/* What is compared: a kind at a place, in the cells of all runs. */
 struct row {
-    const lg_cell *cell;
+    const struct side *s;
+    int n;
+    const struct lg_cli_cells *cells;
+    const lg_cell *place;
     const lg_kind *kind;
 };
 
-static int order(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-    return lg_cli_place_order(a->cell, b->cell);
-}
-
-/* Those of every run, sorted, each once. */
-static struct row *list_rows(const struct side *s, int n, const struct lg_cli_measures *m,
-                             int *count)
-{
-    int all = 0, used = 0;
-    for (int i = 0; i < n; i++) all += s[i].cells.count;
-    struct row *rows = calloc((size_t)all * LG_CELL_VALUES + 1, sizeof *rows);
-    if (!rows) return NULL;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < s[i].cells.count; k++) {
-            const lg_cell *c = &s[i].cells.cells[k];
-            const lg_kind *kind;
-            for (int j = 0; (kind = lg_cli_measures_at(m, lg_cell_form(c), j)); j++)
-                rows[used++] = (struct row){c, kind};
-        }
-    qsort(rows, (size_t)used, sizeof *rows, order);
-    *count = 0;
-    for (int i = 0; i < used; i++)
-        if (!i || order(&rows[i], &rows[*count - 1]) != 0) rows[(*count)++] = rows[i];
-    return rows;
-}
-
-/* *cell: where it is from. NULL: the run has none. */
-static const lg_value *value_of(const struct side *s, const struct row *row, const lg_cell **cell)
-{
-    for (int i = 0; i < s->cells.count; i++) {
-        *cell = &s->cells.cells[i];
-        const lg_value *v = lg_cell_get(*cell, row->kind->name);
-        if (v && lg_cli_place_order(*cell, row->cell) == 0) return v;
-    }
-    return NULL;
-}
-
-static void add_row(struct lg_cli_table *t, const struct side *s, int n, const struct row *row)
+static void add_row(struct lg_cli_table *t, const struct row *row)
 {
     char place[400], text[32], range[64];
-    const lg_cell *cell;
-    lg_cli_place_words(row->cell, place);
+    lg_cli_place_words(row->place, place);
     lg_cli_table_add(t, "%s at %s", row->kind->label, place);
-    for (int i = 0; i < n; i++) {
-        const lg_value *v = value_of(&s[i], row, &cell);
-        if (!v || isnan(v->value))
-            lg_cli_table_add(t, "-");
-        else if (isnan(v->low))
-            lg_cli_table_add(t, "%s", lg_cli_value_text(v->kind, v->value, text));
-        else
-            lg_cli_table_add(t, "%s (%s)", lg_cli_value_text(v->kind, v->value, text),
-                             lg_cli_range_text(v->kind, v->low, v->high, range));
+    for (int i = 0; i < row->n; i++) {
+        const lg_value *v =
+            lg_cli_cells_find(row->cells, row->s[i].name, -1, row->place, row->kind, NULL);
+        int there = v && !isnan(v->low);
+        lg_cli_value_text(row->kind, v ? v->value : NAN, text);
+        if (there) lg_cli_range_text(row->kind, v->low, v->high, range);
+        lg_cli_table_add(t, "%s%s%s%s", text, there ? " (" : "", there ? range : "",
+                         there ? ")" : "");
     }
 }
 
-static void json_row(const struct side *s, int n, const struct row *row)
+static void put_row(struct lg_cli_record *r, const void *data)
 {
-    const lg_cell *cell;
-    putchar('{');
-    lg_cli_json_place(row->cell);
-    printf(",\"kind\":\"%s\",\"cells\":[", row->kind->name);
-    for (int i = 0; i < n; i++) {
-        const lg_value *v = value_of(&s[i], row, &cell);
-        printf("%s%s", i ? "," : "", v ? "" : "null");
-        if (!v) continue;
-        printf("{\"step\":%lld,\"source\":\"%s\",\"samples\":%d", (long long)cell->step,
-               cell->predicted ? "predicted" : "given", v->samples);
-        lg_cli_json_value(v->kind, v);
-        putchar('}');
+    const struct row *row = data;
+    lg_cli_put_place(r, row->place);
+    lg_cli_put_word(r, "kind", row->kind->name);
+    lg_cli_put_open(r, "cells", '[');
+    for (int i = 0; i < row->n; i++) {
+        const lg_cell *c;
+        const lg_value *v =
+            lg_cli_cells_find(row->cells, row->s[i].name, -1, row->place, row->kind, &c);
+        if (!v) {
+            lg_cli_put_text(r, NULL, NULL);
+            continue;
+        }
+        lg_cli_put_open(r, NULL, '{');
+        lg_cli_put_int(r, "step", c->step);
+        lg_cli_put_word(r, "source", c->predicted ? "predicted" : "given");
+        lg_cli_put_int(r, "samples", v->samples);
+        lg_cli_put_value(r, v->kind, v);
+        lg_cli_put_close(r, '}');
     }
-    printf("]}\n");
+    lg_cli_put_close(r, ']');
+}
+
+/* The rows, into a table or (NULL) as JSON; how many there are, or a negative code. */
+static int compare_cells(struct lg_cli_asked *a, const struct side *s, int n,
+                         const struct lg_cli_cells *cells, struct lg_cli_table *t)
+{
+    struct lg_cli_record json = {.form = LG_CLI_JSON};
+    const lg_cell **place = calloc((size_t)cells->count + 1, sizeof(const lg_cell *));
+    if (!place) return lg_cli_no_memory(&a->err);
+    int places = lg_cli_cells_places(cells, place), rows = 0;
+    for (int i = 0; i < places; i++) {
+        struct row row = {s, n, cells, place[i], NULL};
+        for (int k = 0; (row.kind = lg_cli_measures_at(&a->measures, lg_cell_form(place[i]), k));
+             k++, rows++)
+            if (t)
+                add_row(t, &row);
+            else
+                lg_cli_record_print(&json, put_row, &row);
+    }
+    free(place);
+    return rows;
 }
 
 /* ---- The whole -------------------------------------------------------------------------- */
 
-static void json_ends(const struct side *s, int n)
-{
-    printf("{\"final\":[");
-    for (int i = 0; i < n; i++) {
-        printf("%s{\"step\":%lld", i ? "," : "", (long long)s[i].r->step);
-        lg_cli_json_number("loss", s[i].steps ? s[i].last.loss : NAN);
-        lg_cli_json_number("accuracy", s[i].steps ? s[i].last.accuracy : NAN);
-        printf("}");
-    }
-    printf("]}\n");
-}
-
-static int print_json(struct lg_cli_asked *a, const struct side *s, int n, const struct row *rows,
-                      int count)
+static int print_json(struct lg_cli_asked *a, const struct side *s, int n,
+                      const struct lg_cli_cells *cells)
 {
     printf("{\"runs\":[");
     for (int i = 0; i < n; i++) printf("%s%lld", i ? "," : "", (long long)s[i].r->number);
@@ -207,9 +182,16 @@ static int print_json(struct lg_cli_asked *a, const struct side *s, int n, const
     }
     printf("]}\n");
     int found = compare_keys(a, s, n, NULL);
+    if (found >= 0) found = compare_cells(a, s, n, cells, NULL);
     if (found < 0) return found;
-    for (int i = 0; i < count; i++) json_row(s, n, &rows[i]);
-    json_ends(s, n);
+    printf("{\"final\":[");
+    for (int i = 0; i < n; i++) {
+        printf("%s{\"step\":%lld", i ? "," : "", (long long)s[i].r->step);
+        lg_cli_json_number("loss", s[i].steps ? s[i].last.loss : NAN);
+        lg_cli_json_number("accuracy", s[i].steps ? s[i].last.accuracy : NAN);
+        printf("}");
+    }
+    printf("]}\n");
     return 0;
 }
 
@@ -229,87 +211,67 @@ static void add_ends(struct lg_cli_table *t, const struct side *s, int n)
             lg_cli_table_add(t, "-");
 }
 
-static void add_blank(struct lg_cli_table *t)
+static void add_blank(struct lg_cli_table *t, const char *first)
 {
-    for (int i = 0; i < t->columns; i++) lg_cli_table_add(t, "%s", "");
+    for (int i = 0; i < t->columns; i++) lg_cli_table_add(t, "%s", i ? "" : first);
 }
 
-static int print_table(struct lg_cli_asked *a, const struct side *s, int n, const struct row *rows,
-                       int count)
+static int print_table(struct lg_cli_asked *a, const struct side *s, int n,
+                       const struct lg_cli_cells *cells)
 {
     struct lg_cli_table t = {.columns = n + 1, .left = 1};
     lg_cli_table_add(&t, "%s", "");
-    for (int i = 0; i < n; i++)
-        lg_cli_table_add(&t, "%lld, %s", (long long)s[i].r->number, lg_cli_run_name(s[i].r));
+    for (int i = 0; i < n; i++) lg_cli_table_add(&t, "%s", s[i].name);
     lg_cli_table_add(&t, "state");
     for (int i = 0; i < n; i++)
         lg_cli_table_add(&t, "%s, %lld/%lld", s[i].r->state, (long long)s[i].r->step,
                          (long long)s[i].r->steps);
-    add_blank(&t);
-    int found = compare_keys(a, s, n, &t);
-    if (!found) {
-        lg_cli_table_add(&t, "(the same config)");
-        for (int i = 0; i < n; i++) lg_cli_table_add(&t, "%s", "");
-    }
-    add_blank(&t);
-    for (int i = 0; i < count; i++) add_row(&t, s, n, &rows[i]);
-    if (count) add_blank(&t);
+    add_blank(&t, "");
+    int e = compare_keys(a, s, n, &t), rows = 0;
+    if (!e) add_blank(&t, "(the same config)");
+    add_blank(&t, "");
+    if (e >= 0) e = rows = compare_cells(a, s, n, cells, &t);
+    if (rows > 0) add_blank(&t, "");
     add_ends(&t, s, n);
-    int e = found < 0 ? found : t.lost ? lg_cli_no_memory(&a->err) : 0;
-    if (!e) lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
-    if (!e && count)
-        printf("\nIn brackets: the 95%% interval. With predicted IDs if there are any%s%s.\n",
-               rows->kind->unit == LG_UNIT_SHARE ? "" : "; in ",
-               rows->kind->unit == LG_UNIT_SHARE ? "" : lg_cli_unit_text(rows->kind));
+    if (e >= 0 && t.lost) e = lg_cli_no_memory(&a->err);
+    if (e >= 0) lg_cli_table_print(&t, 0, 1, lg_cli_look_stdout().width);
+    if (e > 0)
+        puts("\nIn brackets the 95% interval; losses in nats per token; answers with predicted IDs "
+             "if there\nare any.");
     lg_cli_table_clear(&t);
-    return e;
+    return e < 0 ? e : 0;
 }
 
-/* ---- The figure ------------------------------------------------------------------------- */
-
-/* One line per run, and what else differs. */
-static int draw(struct lg_cli_asked *a, const struct side *s, int n)
+/* An exit code, or -1. */
+static int compare(struct lg_cli_asked *a, struct side *s, int n, struct lg_cli_cells *cells)
 {
-    struct lg_cli_curves curves = {0};
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < s[i].cells.count; k++)
-            lg_cli_curves_add_cell(&curves, lg_cli_run_name(s[i].r), &s[i].cells.cells[k],
-                                   &a->measures);
-    if (!curves.count && !curves.lost) {
-        free(curves.points);
-        return lg_cli_wrong("runs", "none of these runs was evaluated so, and there is nothing to "
+    int e = 0;
+    for (int i = 0; i < n && !e; i++) e = read_side(a, &s[i], cells);
+    if (!e) e = a->json ? print_json(a, s, n, cells) : print_table(a, s, n, cells);
+    if (e) return -1;
+    if (a->plot && !cells->count)
+        return lg_cli_wrong("runs", "none of these runs was evaluated, so there is nothing to "
                                     "draw; see lengthen eval");
-    }
-    return lg_cli_curves_draw(&curves, "Runs compared", "", "runs", a->plot, 0);
+    return lg_cli_cells_draw(cells, &a->measures, "Runs compared", "runs", a->plot, 0);
 }
 
 int lg_cli_runs_compare(struct lg_cli_asked *a)
 {
-    int n, count = 0, code = LG_EXIT_DONE, e = a->plot ? lg_figure_check(a->plot, &a->err) : 0;
-    if (e) return -1;
+    struct lg_cli_cells cells = {0};
+    int n, code = -1;
+    if (a->plot && lg_figure_check(a->plot, &a->err)) return -1;
     struct lg_cli_run *runs = lg_cli_runs_find(a, &n);
     if (!runs) return -1;
-    if (n < 2) {
-        lg_cli_runs_free(runs, n);
-        return lg_cli_wrong("runs", "\"%s\" and \"%s\" are the same run; name another one",
-                            a->names[0], a->names[1]);
-    }
     struct side *s = calloc((size_t)n, sizeof *s);
-    if (!s) e = lg_cli_no_memory(&a->err);
-    for (int i = 0; i < n && !e; i++) {
-        s[i].r = &runs[i].r;
-        e = read_side(a, &s[i]);
-    }
-    struct row *rows = e ? NULL : list_rows(s, n, &a->measures, &count);
-    if (!e && !rows) e = lg_cli_no_memory(&a->err);
-    if (!e && a->json)
-        e = print_json(a, s, n, rows, count);
-    else if (!e)
-        e = print_table(a, s, n, rows, count);
-    if (!e && a->plot) code = draw(a, s, n);
-    free(rows);
-    for (int i = 0; i < n && s; i++) lg_cli_cells_clear(&s[i].cells);
+    if (!s) lg_cli_no_memory(&a->err);
+    for (int i = 0; i < n && s; i++) s[i].r = &runs[i].r;
+    if (n < 2)
+        code = lg_cli_wrong("runs", "\"%s\" and \"%s\" are the same run; name another one",
+                            a->names[0], a->names[1]);
+    else if (s)
+        code = compare(a, s, n, &cells);
+    lg_cli_cells_clear(&cells);
     free(s);
     lg_cli_runs_free(runs, n);
-    return e ? -1 : code;
+    return code;
 }

@@ -28,41 +28,35 @@ static int print_step(void *context, const lg_run_step *s)
     return 1;
 }
 
-static int csv_step(void *context, const lg_run_step *s)
+static void put_step(struct lg_cli_record *r, const void *row)
 {
-    int64_t *rows = context;
-    if (!(*rows)++)
-        printf("step,loss,accuracy,id_loss,id_accuracy,lr,tokens,gflop,length,sparsity\n");
-    printf("%lld,%.9g,%.9g,%.9g,%.9g,%.9g,%lld,%.9g,%d,%d\n", (long long)s->step, s->loss,
-           s->accuracy, s->id_loss, s->id_accuracy, s->lr, (long long)s->tokens, s->gflop,
-           s->length, s->sparsity);
-    return 1;
+    const lg_run_step *s = row;
+    lg_cli_put_int(r, "step", s->step);
+    lg_cli_put_real(r, "loss", "%.9g", s->loss);
+    lg_cli_put_real(r, "accuracy", "%.9g", s->accuracy);
+    lg_cli_put_real(r, "id_loss", "%.9g", s->id_loss);
+    lg_cli_put_real(r, "id_accuracy", "%.9g", s->id_accuracy);
+    lg_cli_put_real(r, "lr", "%.9g", s->lr);
+    lg_cli_put_int(r, "tokens", s->tokens);
+    lg_cli_put_real(r, "gflop", "%.9g", s->gflop);
+    lg_cli_put_int(r, "length", s->length);
+    lg_cli_put_int(r, "sparsity", s->sparsity);
 }
 
-static int json_step(void *context, const lg_run_step *s)
+static int record_step(void *context, const lg_run_step *s)
 {
-    ++*(int64_t *)context;
-    printf("{\"step\":%lld", (long long)s->step);
-    lg_cli_json_number("loss", s->loss);
-    lg_cli_json_number("id_loss", s->id_loss);
-    lg_cli_json_number("accuracy", s->accuracy);
-    lg_cli_json_number("id_accuracy", s->id_accuracy);
-    lg_cli_json_number("lr", s->lr);
-    lg_cli_json_number("gflop", s->gflop);
-    printf(",\"tokens\":%lld,\"length\":%d,\"sparsity\":%d}\n", (long long)s->tokens, s->length,
-           s->sparsity);
+    lg_cli_record_print(context, put_step, s);
     return 1;
 }
 
 static int show_steps(struct lg_cli_asked *a, const lg_store_run *r)
 {
+    struct lg_cli_record record = {.form = a->json ? LG_CLI_JSON : LG_CLI_CSV};
     int64_t rows = 0;
-    int e = lg_store_steps(a->store, r->number,
-                           a->json  ? json_step
-                           : a->csv ? csv_step
-                                    : print_step,
-                           &rows, &a->err);
-    if (!e && !rows && !a->json && !a->csv) printf("No step is in the store yet.\n");
+    if (a->json || a->csv)
+        return lg_store_steps(a->store, r->number, record_step, &record, &a->err);
+    int e = lg_store_steps(a->store, r->number, print_step, &rows, &a->err);
+    if (!e && !rows) printf("No step is in the store yet.\n");
     return e;
 }
 
@@ -186,99 +180,90 @@ static int print_config(struct lg_cli_asked *a, const lg_store_run *r)
 /* ---- What it can do --------------------------------------------------------------------- */
 
 /* The table of its last evaluation, and the figure of it. */
-static void print_cells(const lg_store_run *r, const struct lg_cli_cells *cells)
+static int print_cells(struct lg_cli_asked *a, const lg_store_run *r)
 {
     const struct lg_cli_measures leading = {0};
-    int64_t step = cells->cells[cells->count - 1].step;
-    struct lg_cli_curves curves = {0};
-    char title[300];
-    printf("\nEvaluated at step %lld\n\n", (long long)step);
-    lg_cli_cells_print(cells, step);
-    for (int i = 0; i < cells->count; i++)
-        if (cells->cells[i].step == step)
-            lg_cli_curves_add_cell(&curves, "", &cells->cells[i], &leading);
-    snprintf(title, sizeof title, "%.200s, step %lld", lg_cli_plain(lg_cli_run_name(r)),
-             (long long)step);
-    lg_cli_curves_draw(&curves, title, "", "runs", NULL, isatty(STDOUT_FILENO));
+    struct lg_cli_cells t = {0};
+    int e = lg_cli_cells_read(a, r->number, -1, &t);
+    if (!e && t.count) {
+        char title[300];
+        snprintf(title, sizeof title, "%.200s, step %lld", lg_cli_plain(lg_cli_run_name(r)),
+                 (long long)t.rows[0].cell.step);
+        printf("\nEvaluated at step %lld\n\n", (long long)t.rows[0].cell.step);
+        for (int i = 0; i < t.count; i++) t.rows[i].cell.kept = 0; /* they all were */
+        lg_cli_cells_print(&t);
+        lg_cli_cells_explain(&t);
+        lg_cli_cells_draw(&t, &leading, title, "runs", NULL, isatty(STDOUT_FILENO));
+    } else if (!e) {
+        printf("\nNot evaluated yet: lengthen eval %s\n", lg_cli_plain(r->folder));
+    }
+    lg_cli_cells_clear(&t);
+    return e;
 }
 
 /* ---- Evaluations on the way ------------------------------------------------------------- */
 
-/* What heads a column: the length, or of the greatest length the last position; and what else differs. */
-static void add_column(struct lg_cli_table *t, const lg_cell *c)
-{
-    char sparsity[24] = "";
-    if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", %d", c->sparsity);
-    lg_cli_table_add(t, "%d%s%s%s", c->last ? c->last : c->length, sparsity, *c->setting ? " " : "",
-                     c->setting);
-}
-
-/* Drops what is not comparable: positions of other lengths than the greatest, with another context than that of
- * training, and in other texts. */
-static void keep_comparable(struct lg_cli_cells *cells)
+/* Of positions, those of the greatest length, in the texts that were held out. */
+static void keep_longest(struct lg_cli_cells *t)
 {
     int longest = 0, n = 0;
-    for (int i = 0; i < cells->count; i++)
-        if (cells->cells[i].length > longest) longest = cells->cells[i].length;
-    for (int i = 0; i < cells->count; i++) {
-        const lg_cell *c = &cells->cells[i];
-        if (!c->first || (c->length == longest && c->context == c->trained_length && !*c->setting))
-            cells->cells[n++] = *c;
+    for (int i = 0; i < t->count; i++)
+        if (t->rows[i].cell.length > longest) longest = t->rows[i].cell.length;
+    for (int i = 0; i < t->count; i++) {
+        const lg_cell *c = &t->rows[i].cell;
+        if (!c->first || (c->length == longest && !*c->setting)) t->rows[n++] = t->rows[i];
     }
-    cells->count = n;
+    t->count = n;
 }
 
-/* The cells that head a column: one of each place. */
-static int find_columns(const struct lg_cli_cells *cells, const lg_cell **column)
+/* A row for each step, a column for each place: its length, or its last position, and what else differs. */
+static void fill_way(struct lg_cli_table *table, const struct lg_cli_cells *t, const lg_kind *kind,
+                     const lg_cell **place)
 {
-    int n = 0;
-    for (int i = 0, k; i < cells->count; i++) {
-        for (k = 0; k < n && lg_cli_place_order(column[k], &cells->cells[i]) != 0; k++) {
-        }
-        if (k == n) column[n++] = &cells->cells[i];
+    int n = lg_cli_cells_places(t, place);
+    table->columns = n + 1;
+    lg_cli_table_add(table, "step");
+    for (int k = 0; k < n; k++) {
+        const lg_cell *c = place[k];
+        char sparsity[24] = "";
+        if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", %d", c->sparsity);
+        lg_cli_table_add(table, "%d%s%s%s", c->last ? c->last : c->length, sparsity,
+                         *c->setting ? " " : "", c->setting);
     }
-    return n;
-}
-
-static void fill_way(struct lg_cli_table *t, const struct lg_cli_cells *cells, const lg_kind *kind,
-                     const lg_cell *const *column, int n)
-{
-    const lg_cell *at = cells->cells;
-    char text[32];
-    t->columns = n + 1;
-    lg_cli_table_add(t, "step");
-    for (int k = 0; k < n; k++) add_column(t, column[k]);
-    for (int i = 0, next; i < cells->count; i = next) {
-        lg_cli_table_add(t, "%lld", (long long)at[i].step);
-        for (next = i; next < cells->count && at[next].step == at[i].step;) next++;
+    for (int i = 0; i < t->count; i++) {
+        int64_t step = t->rows[i].cell.step;
+        char text[32];
+        if (i && step == t->rows[i - 1].cell.step) continue;
+        lg_cli_table_add(table, "%lld", (long long)step);
         for (int k = 0; k < n; k++) {
-            int j = i;
-            while (j < next && lg_cli_place_order(column[k], &at[j]) != 0) j++;
-            const lg_value *v = j < next ? lg_cell_get(&at[j], kind->name) : NULL;
-            lg_cli_table_add(t, "%s", lg_cli_value_text(kind, v ? v->value : NAN, text));
+            const lg_value *v = lg_cli_cells_find(t, NULL, step, place[k], kind, NULL);
+            lg_cli_table_add(table, "%s", lg_cli_value_text(kind, v ? v->value : NAN, text));
         }
     }
 }
 
-/* The leading kind by step, one column per place. Sorts cells out: nobody needs them after this. */
-static int print_way(struct lg_cli_asked *a, struct lg_cli_cells *cells)
+/* The leading kind by step. */
+static int print_way(struct lg_cli_asked *a, const lg_store_run *r)
 {
-    lg_cli_cells_predicted(cells);
-    keep_comparable(cells);
-    const lg_cell *first = cells->cells;
-    if (!cells->count || first->step == cells->cells[cells->count - 1].step) return 0;
-    struct lg_cli_table t = {0};
-    const lg_kind *kind = lg_kind_leading(lg_cell_form(first));
-    const lg_cell **column = calloc((size_t)cells->count, sizeof(const lg_cell *));
-    if (!column) return lg_cli_no_memory(&a->err);
-    fill_way(&t, cells, kind, column, find_columns(cells, column));
-    printf("\nOn the way: %s by step, %s%s%s\n", kind->label,
-           first->last ? "up to position" : "at length", first->sparsity ? " and sparsity" : "",
-           first->predicted ? ", with predicted IDs" : "");
-    int e = t.lost ? lg_cli_no_memory(&a->err) : 0;
-    if (!e) lg_cli_table_print(&t, 2, 1, lg_cli_look_stdout().width);
-    lg_cli_table_clear(&t);
-    free(column);
+    struct lg_cli_cells t = {0};
+    struct lg_cli_table table = {0};
+    int e = lg_cli_cells_read(a, r->number, -2, &t);
+    lg_cli_cells_compare(&t, 0);
+    keep_longest(&t);
+    const lg_cell *first = t.count ? &t.rows[0].cell : NULL;
+    if (!e && first && first->step != t.rows[t.count - 1].cell.step) {
+        const lg_kind *kind = lg_kind_leading(lg_cell_form(first));
+        const lg_cell **place = calloc((size_t)t.count, sizeof(const lg_cell *));
+        if (place) fill_way(&table, &t, kind, place);
+        if (!place || table.lost) e = lg_cli_no_memory(&a->err);
+        free(place);
+        printf("\nOn the way: %s by step, %s%s%s\n", kind->label,
+               first->last ? "up to position" : "at length", first->sparsity ? " and sparsity" : "",
+               first->predicted ? ", with predicted IDs" : "");
+        if (!e) lg_cli_table_print(&table, 2, 1, lg_cli_look_stdout().width);
+    }
+    lg_cli_table_clear(&table);
+    lg_cli_cells_clear(&t);
     return e;
 }
 
@@ -296,11 +281,11 @@ static int print_probes(struct lg_cli_asked *a, const lg_store_run *r)
     int e = lg_store_cells(a->store, r->number, -2, "probe", lg_cli_cells_keep, &p, &a->err);
     if (!e && p.lost) e = lg_cli_no_memory(&a->err);
     for (int i = 0, next; i < p.count && !e; i = next) {
-        const lg_cell *c = &p.cells[i];
-        for (next = i; next < p.count && same_probe(c, &p.cells[next]);) next++;
+        const lg_cell *c = &p.rows[i].cell;
+        for (next = i; next < p.count && same_probe(c, &p.rows[next].cell);) next++;
         printf("\nHow many earlier tokens predictions need, at step %lld: %s, length %d\n\n",
                (long long)c->step, lg_cli_plain(c->setting), c->length);
-        lg_cli_probe_table(c, next - i);
+        lg_cli_probe_table(p.rows + i, next - i);
     }
     lg_cli_cells_clear(&p);
     return e;
@@ -354,27 +339,38 @@ static void json_value(const lg_config_value *value)
     }
 }
 
+/* What the first line has. */
+struct shown {
+    const lg_store_run *r;
+    const struct curve *curve;
+    lg_config_values keys;
+};
+
+static void put_run(struct lg_cli_record *to, const void *row)
+{
+    const struct shown *s = row;
+    const struct curve *c = s->curve;
+    lg_cli_run_put(to, s->r);
+    lg_cli_put_real(to, "loss_first", "%.9g", c->steps ? c->first.loss : NAN);
+    lg_cli_put_real(to, "loss_last", "%.9g", c->steps ? c->last.loss : NAN);
+    lg_cli_put_real(to, "accuracy_last", "%.9g", c->steps ? c->last.accuracy : NAN);
+    lg_cli_put_open(to, "config", '{');
+    for (int i = 0; i < s->keys.count; i++) {
+        lg_cli_put_key(to, s->keys.at[i].key);
+        json_value(&s->keys.at[i]);
+    }
+    lg_cli_put_close(to, '}');
+}
+
 /* One line for the run, one for each of its cells. */
 static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct curve *curve)
 {
-    struct lg_cli_cells cells = {.form = LG_CLI_JSON};
-    lg_config_values keys = {0};
-    int e = lg_cli_run_config(r, &keys, &a->err);
-    if (e) return e;
-    lg_cli_run_json(r);
-    lg_cli_json_number("loss_first", curve->steps ? curve->first.loss : NAN);
-    lg_cli_json_number("loss_last", curve->steps ? curve->last.loss : NAN);
-    lg_cli_json_number("accuracy_last", curve->steps ? curve->last.accuracy : NAN);
-    printf(",\"config\":{");
-    for (int i = 0; i < keys.count; i++) {
-        printf("%s", i ? "," : "");
-        lg_cli_json(stdout, keys.at[i].key);
-        putchar(':');
-        json_value(&keys.at[i]);
-    }
-    printf("}}\n");
-    lg_config_values_clear(&keys);
-    e = lg_store_cells(a->store, r->number, -2, NULL, lg_cli_cells_add, &cells, &a->err);
+    struct lg_cli_cells cells = {.record.form = LG_CLI_JSON};
+    struct shown s = {r, curve, {0}};
+    int e = lg_cli_run_config(r, &s.keys, &a->err);
+    if (!e) lg_cli_record_print(&cells.record, put_run, &s);
+    if (!e) e = lg_store_cells(a->store, r->number, -2, NULL, lg_cli_cells_add, &cells, &a->err);
+    lg_config_values_clear(&s.keys);
     lg_cli_cells_clear(&cells);
     return e;
 }
@@ -383,23 +379,17 @@ static int show_json(struct lg_cli_asked *a, const lg_store_run *r, const struct
 
 static int show_run(struct lg_cli_asked *a, const lg_store_run *r)
 {
-    struct lg_cli_cells cells = {0};
     struct curve curve;
     int e = read_curve(a, r, &curve);
     if (!e && a->json) return show_json(a, r, &curve);
-    if (!e) e = lg_cli_cells_read(a, r->number, -2, &cells);
     if (!e) {
         print_words(r);
         e = print_config(a, r);
         print_curve(&curve);
     }
-    if (!e && cells.count)
-        print_cells(r, &cells);
-    else if (!e)
-        printf("\nNot evaluated yet: lengthen eval %s\n", lg_cli_plain(r->folder));
-    if (!e) e = print_way(a, &cells);
+    if (!e) e = print_cells(a, r);
+    if (!e) e = print_way(a, r);
     if (!e) e = print_probes(a, r);
-    lg_cli_cells_clear(&cells);
     return e;
 }
 

@@ -1,12 +1,13 @@
 /* sweep.c: `lengthen sweep`: many runs over a config, and one table of them all. Ctrl-C once saves
  * a checkpoint of each run and stops; twice stops at once. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cells.h"
 #include "cli/cli.h"
-#include "cli/joined.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 
@@ -51,16 +52,108 @@ const char lg_cmd_sweep_help[] =
     "  lengthen sweep experiments/sweep.yaml --jobs 2\n"
     "  lengthen sweep experiments/sweep.yaml --table --plot sweep.svg\n";
 
-enum { MOST_SETS = 64 };
+enum { MOST_SETS = 64, LINE = 1000 };
 
 struct request {
     lg_sweep_options o;
     const char *sets[MOST_SETS], *plot;
     char folder[1024];
     int table;
-    struct lg_cli_joined joined;
+    struct lg_cli_measures measures;
+    struct lg_cli_cells cells; /* medians over the seeds */
     struct lg_cli_progress progress;
 };
+
+/* ---- Over the seeds ------------------------------------------------------------------------ */
+
+static void put_joined(struct lg_cli_record *r, const void *row)
+{
+    const lg_joined *j = row;
+    const lg_cell *at = j->at;
+    const lg_kind *leading = lg_kind_leading(j->kind->form);
+    int csv = r->form == LG_CLI_CSV;
+    lg_cli_put_text(r, "variant", j->variant);
+    lg_cli_put_place(r, at);
+    lg_cli_put_word(r, "kind", j->kind->name);
+    lg_cli_put_real(r, "tokens", "%.0f", at->tokens);
+    if (csv) {
+        lg_cli_put_int(r, "seed", *j->seed);
+        lg_cli_put_number(r, "value", j->kind, *j->value);
+    } else {
+        lg_cli_put_int(r, "samples", j->samples);
+    }
+    lg_cli_put_number(r, "median", j->kind, j->median);
+    lg_cli_put_number(r, "quartile_low", j->kind, j->lower);
+    lg_cli_put_number(r, "quartile_high", j->kind, j->upper);
+    lg_cli_put_number(r, "low", j->kind, j->low);
+    lg_cli_put_number(r, "high", j->kind, j->high);
+    lg_cli_put_number(r, "learned", leading, j->learned < 0 ? NAN : j->learned);
+    lg_cli_put_int(r, "trained_length_min", at->trained_least);
+    lg_cli_put_int(r, "trained_length", at->trained_length);
+    lg_cli_put_int(r, "trained_sparsity", at->trained_sparsity);
+    if (csv) return;
+    lg_cli_put_open(r, "seeds", '[');
+    for (int i = 0; i < j->seeds; i++) lg_cli_put_int(r, NULL, j->seed[i]);
+    lg_cli_put_close(r, ']');
+    lg_cli_put_open(r, "values", '[');
+    for (int i = 0; i < j->seeds; i++) lg_cli_put_number(r, NULL, j->kind, j->value[i]);
+    lg_cli_put_close(r, ']');
+}
+
+/* One row of CSV for each seed. */
+static void print_joined(struct lg_cli_record *r, const lg_joined *j)
+{
+    lg_joined one = *j;
+    if (r->form == LG_CLI_JSON) lg_cli_record_print(r, put_joined, j);
+    for (int i = 0; i < j->seeds && r->form == LG_CLI_CSV; i++) {
+        one.seed = j->seed + i;
+        one.value = j->value + i;
+        lg_cli_record_print(r, put_joined, &one);
+    }
+}
+
+/* Below 99% at the longest of training: what a model does beyond it says nothing. */
+static const char *remark(const lg_joined *j)
+{
+    if (lg_kind_leading(j->kind->form)->unit != LG_UNIT_SHARE) return "";
+    return j->learned < 0 ? "not tested in range" : j->learned < 0.99 ? "not learned" : "";
+}
+
+/* Whether it is measured where the last row is, too. */
+static int same_row(const struct lg_cli_cells *t, const lg_joined *j)
+{
+    const struct lg_cli_row *last = t->count ? &t->rows[t->count - 1] : NULL;
+    return last && last->cell.values < LG_CELL_VALUES && strcmp(last->of, j->variant) == 0 &&
+           lg_cli_same_place(&last->cell, j->at);
+}
+
+static void keep_joined(void *context, const lg_joined *j)
+{
+    struct request *q = context;
+    struct lg_cli_cells *t = &q->cells;
+    char seeds[LINE] = "", text[32];
+    if (!lg_cli_measures_have(&q->measures, j->kind)) return;
+    if (t->record.form != LG_CLI_TABLE) print_joined(&t->record, j);
+    int more = same_row(t, j);
+    if (!more) {
+        lg_cell cell = *j->at;
+        cell.values = 0;
+        t->of = j->variant;
+        lg_cli_cells_keep(t, &cell);
+    }
+    if (t->lost) return;
+    struct lg_cli_row *row = &t->rows[t->count - 1];
+    row->cell.value[row->cell.values++] =
+        (lg_value){j->kind, j->samples, j->median, j->lower, j->upper};
+    for (int i = 0, n = 0; i < j->seeds && n < LINE - 40; i++) {
+        lg_cli_value_text(j->kind, j->value[i], text);
+        text[strcspn(text, "%")] = 0;
+        n += snprintf(seeds + n, sizeof seeds - (size_t)n, "%s%s", i ? " " : "", text);
+    }
+    if (more) snprintf(seeds, sizeof seeds, "%d", j->seeds); /* there is no room for all */
+    row->tail = lg_cli_intern(seeds);
+    row->remark = remark(j);
+}
 
 /* ---- The command ------------------------------------------------------------------------- */
 
@@ -90,7 +183,7 @@ static int read_options(struct request *q, int argc, char **argv)
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"table", .flag = &q->table},
         {"plot", .text = &q->plot},
-        {"measure", .read = lg_cli_measures_read, .to = &q->joined.measures,
+        {"measure", .read = lg_cli_measures_read, .to = &q->measures,
          .take = lg_cli_measures_names()},
         {"json", .flag = &json},
         {"csv", .flag = &csv},
@@ -102,7 +195,7 @@ static int read_options(struct request *q, int argc, char **argv)
     if (json && csv) return lg_cli_wrong("sweep", "take --json or --csv, not both");
     if (q->table && (o->jobs || o->threads))
         return lg_cli_wrong("sweep", "--table trains nothing; leave --jobs and --threads out");
-    q->joined.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
+    q->cells.record.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
     o->sets = q->sets;
     o->store = lg_cli_store(o->store);
     if (!o->folder) own_folder(q);
@@ -132,18 +225,21 @@ static int train(struct request *q, int *stopped)
 static int show(struct request *q, const char *file)
 {
     lg_error err = {0};
-    struct lg_cli_joined *t = &q->joined;
-    int code = lg_sweep_cells(&q->o, lg_cli_joined_keep, t, &err);
+    struct lg_cli_cells *t = &q->cells;
+    int code = lg_sweep_cells(&q->o, keep_joined, q, &err);
     if (code) return lg_cli_error("sweep", code, &err);
-    if (lg_cli_joined_print(t) || t->lost) {
+    int table = t->record.form == LG_CLI_TABLE;
+    if (table) lg_cli_cells_print(t);
+    lg_cli_cells_explain(t);
+    if (t->lost || t->table.lost) {
         fputs("lengthen sweep: no memory for all of the table; end other programs\n", stderr);
         return LG_EXIT_FAILED;
     }
     if (!t->count)
         fprintf(stderr, "No run of this sweep is done: nothing of %s is in the store %s yet.\n",
                 q->o.folder, q->o.store);
-    int letters = (q->plot && !file) || (t->form == LG_CLI_TABLE && isatty(STDOUT_FILENO));
-    return lg_cli_joined_draw(t, q->o.file, file, letters);
+    int letters = (q->plot && !file) || (table && isatty(STDOUT_FILENO));
+    return lg_cli_cells_draw(t, &q->measures, q->o.file, "sweep", file, letters);
 }
 
 static int sweep(struct request *q)
@@ -162,10 +258,11 @@ int lg_cmd_sweep(int argc, char **argv)
 {
     struct request *q = calloc(1, sizeof *q);
     if (!q) return LG_EXIT_FAILED;
+    q->cells.joined = 1;
     int code = read_options(q, argc, argv);
     if (!code) code = sweep(q);
     lg_cli_progress_clear(&q->progress);
-    lg_cli_joined_clear(&q->joined);
+    lg_cli_cells_clear(&q->cells);
     free(q);
     return code;
 }

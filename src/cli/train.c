@@ -203,7 +203,7 @@ static int read_options(int argc, char **argv, struct training *t)
 
 int lg_cmd_train(int argc, char **argv)
 {
-    struct training t = {.terminal = isatty(STDERR_FILENO), .cells.form = LG_CLI_JSON};
+    struct training t = {.terminal = isatty(STDERR_FILENO), .cells.record.form = LG_CLI_JSON};
     char folder[1024];
     lg_error err = {0};
     int done, code = read_options(argc, argv, &t);
