@@ -44,14 +44,13 @@ const char *lg_cli_place_setting(const lg_cell *c)
 
 void lg_cli_place_words(const lg_cell *c, char text[400])
 {
-    char range[64] = "length ", sparsity[32] = "";
+    char range[64] = "length", sparsity[32] = "";
     if (has_positions(c)) {
-        memcpy(range, "positions ", 11);
-        put_positions(c, range + 10, 40);
-        strcat(range, " of ");
+        put_positions(c, range, 40);
+        strcat(range, " of");
     }
     if (c->sparsity) snprintf(sparsity, sizeof sparsity, ", sparsity %d", c->sparsity);
-    snprintf(text, 400, "%s%d%s%s%s", range, c->length, sparsity, *c->setting ? ", " : "",
+    snprintf(text, 400, "%s %d%s%s%s", range, c->length, sparsity, *c->setting ? ", " : "",
              c->setting);
 }
 
@@ -240,7 +239,7 @@ static void begin_table(struct lg_cli_cells *t, const lg_cell *c)
     struct heading h = {.group = ""};
     int kinds = 0, from = 2;
     lg_cli_table_clear(table);
-    if (t->joined) add_column(table, &h, "variant", 0, 1);
+    if (t->named) add_column(table, &h, "variant", 0, 1);
     for (int p = 0; p < PLACES; p++)
         if (t->places >> p & 1)
             add_column(table, &h, p == LENGTH ? c->unit : places[p].head, places[p].min,
@@ -249,7 +248,7 @@ static void begin_table(struct lg_cli_cells *t, const lg_cell *c)
         if (!(t->kinds >> i & 1)) continue;
         add_kind(table, &h, lg_kind_at(i));
         if (has_range(t, lg_kind_at(i)))
-            add_column(table, &h, t->joined ? "quartiles" : "95% interval", 13, 0);
+            add_column(table, &h, t->joined ? "quartiles" : "95% interval", 14, 0);
         kinds++;
     }
     add_column(table, &h,
@@ -269,14 +268,13 @@ static void begin_table(struct lg_cli_cells *t, const lg_cell *c)
 /* How many samples, and what else is to be said of the cell. */
 static void add_tail(struct lg_cli_table *t, const lg_cell *c)
 {
-    char lines[64] = "";
-    if (c->there && of_documents(c))
+    const char *lines = !c->there || of_documents(c) ? ""
+                        : c->held_out                ? "held-out lines"
+                                                     : "lines";
+    if (c->there)
         lg_cli_table_add(t, "%d of %lld", samples_of(c), (long long)c->there);
     else
         lg_cli_table_add(t, "%d", samples_of(c));
-    if (c->there && !of_documents(c))
-        snprintf(lines, sizeof lines, "of %lld %slines", (long long)c->there,
-                 c->held_out ? "held-out " : "");
     lg_cli_table_add(t, "%s%s%s", lines, *lines && c->kept ? "  " : "", c->kept ? "(kept)" : "");
 }
 
@@ -288,7 +286,7 @@ static void print_row(struct lg_cli_cells *t, const struct lg_cli_row *row)
         if (t->table.columns) putchar('\n');
         begin_table(t, c);
     }
-    if (t->joined) lg_cli_table_add(&t->table, "%s", row->of);
+    if (t->named) lg_cli_table_add(&t->table, "%s", row->of);
     for (int p = 0; p < PLACES; p++)
         if (t->places >> p & 1) add_place(&t->table, (enum place)p, c);
     for (int i = 0; i < lg_kind_count(); i++) {
@@ -310,7 +308,10 @@ static void print_row(struct lg_cli_cells *t, const struct lg_cli_row *row)
 
 void lg_cli_cells_print(struct lg_cli_cells *t)
 {
-    for (int i = 0; i < t->count; i++) see(t, &t->rows[i].cell);
+    for (int i = 0; i < t->count; i++) {
+        see(t, &t->rows[i].cell);
+        t->named |= *t->rows[i].of != 0;
+    }
     for (int i = 0; i < t->count; i++) print_row(t, &t->rows[i]);
     if (t->count) lg_cli_table_flush(&t->table);
 }

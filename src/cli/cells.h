@@ -23,6 +23,7 @@ struct lg_cli_cells {
     struct lg_cli_row *rows;
     int count, room, lost;     /* lost: there was no memory for some */
     struct lg_cli_table table; /* the one being printed */
+    int named;                 /* 1: it has a column for what its rows are of */
     unsigned places;           /* its columns of places, bit by bit, */
     uint64_t kinds;            /* and of kinds, by their index */
 };
@@ -49,7 +50,7 @@ void lg_cli_cells_clear(struct lg_cli_cells *t);
 
 /* ---- Places and values ------------------------------------------------------------------------ */
 
-/* "length 9, sparsity 3, names=50", "positions 17..32 of 32". */
+/* "length 9, sparsity 3, names=50", "17..32 of 32". */
 void lg_cli_place_words(const lg_cell *c, char text[400]);
 int lg_cli_same_place(const lg_cell *a, const lg_cell *b);
 /* "names=50", "held out", "as trained". */

@@ -138,13 +138,13 @@ static void print_quantiles(const lg_probe_summary *s)
     printf(" at 10, 25, 50, 75 and 90%%.\n");
 }
 
-/* The bins that a k* can be in, as cells. */
+/* The bins that have predictions, as cells. */
 static int list_bins(const lg_probe_summary *s, struct lg_cli_row rows[LG_PROBE_BINS])
 {
     int n = 0;
     for (int i = 0; i < LG_PROBE_BINS; i++) {
         const lg_probe_bin *b = &s->bin[i];
-        if (b->high && b->low > s->most_k) continue;
+        if (!b->predictions) continue;
         lg_cell *c = &rows[n++].cell;
         *c = (lg_cell){.step = s->step,
                        .length = s->length,
@@ -152,6 +152,7 @@ static int list_bins(const lg_probe_summary *s, struct lg_cli_row rows[LG_PROBE_
                        .first = b->low,
                        .last = b->high,
                        .context = s->context,
+                       .there = s->documents,
                        .values = 2};
         c->value[0] = (lg_value){lg_kind_find("kstar_loss"), b->predictions, b->loss.value,
                                  b->loss.low, b->loss.high};

@@ -333,7 +333,7 @@ static void none_fits(const struct list *l)
 static int print_list(struct list *l)
 {
     static const char *const heading[] = {"run",  "name",  "task",    "positions", "seed",
-                                          "step", "state", "trained", "result",    "updated"};
+                                          "step", "state", "trained", "score",     "updated"};
     enum { COLUMNS = sizeof heading / sizeof *heading, POSITIONS = 3 };
     struct lg_cli_asked *a = l->a;
     struct lg_cli_table t = {.columns = COLUMNS, .left = 0x3ce};

@@ -119,39 +119,47 @@ static const char *remark(const lg_joined *j)
     return j->learned < 0 ? "not tested in range" : j->learned < 0.99 ? "not learned" : "";
 }
 
-/* Whether it is measured where the last row is, too. */
-static int same_row(const struct lg_cli_cells *t, const lg_joined *j)
+/* The row of a variant and a place, made if there is none; NULL: no memory. */
+static struct lg_cli_row *row_of(struct lg_cli_cells *t, const lg_joined *j)
 {
-    const struct lg_cli_row *last = t->count ? &t->rows[t->count - 1] : NULL;
-    return last && last->cell.values < LG_CELL_VALUES && strcmp(last->of, j->variant) == 0 &&
-           lg_cli_same_place(&last->cell, j->at);
+    for (int i = t->count - 1; i >= 0; i--)
+        if (strcmp(t->rows[i].of, j->variant) == 0 && lg_cli_same_place(&t->rows[i].cell, j->at))
+            return &t->rows[i];
+    lg_cell cell = *j->at;
+    cell.values = 0;
+    t->of = j->variant;
+    lg_cli_cells_keep(t, &cell);
+    return t->lost ? NULL : &t->rows[t->count - 1];
+}
+
+/* What each seed gave; where several kinds are shown there is room for their number alone. */
+static const char *seeds_of(const struct request *q, const lg_joined *j)
+{
+    char line[LINE] = "", text[32];
+    int kinds = 0, n = 0;
+    for (int i = 0; i < lg_kind_count(); i++)
+        kinds += strcmp(lg_kind_at(i)->form, j->kind->form) == 0 &&
+                 lg_cli_measures_have(&q->measures, lg_kind_at(i));
+    if (kinds > 1) snprintf(line, sizeof line, "%d", j->seeds);
+    for (int i = 0; i < j->seeds && n < LINE - 40 && kinds == 1; i++) {
+        lg_cli_value_text(j->kind, j->value[i], text);
+        text[strcspn(text, "%")] = 0;
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%s", i ? " " : "", text);
+    }
+    return lg_cli_intern(line);
 }
 
 static void keep_joined(void *context, const lg_joined *j)
 {
     struct request *q = context;
     struct lg_cli_cells *t = &q->cells;
-    char seeds[LINE] = "", text[32];
     if (!lg_cli_measures_have(&q->measures, j->kind)) return;
     if (t->record.form != LG_CLI_TABLE) print_joined(&t->record, j);
-    int more = same_row(t, j);
-    if (!more) {
-        lg_cell cell = *j->at;
-        cell.values = 0;
-        t->of = j->variant;
-        lg_cli_cells_keep(t, &cell);
-    }
-    if (t->lost) return;
-    struct lg_cli_row *row = &t->rows[t->count - 1];
+    struct lg_cli_row *row = row_of(t, j);
+    if (!row || row->cell.values == LG_CELL_VALUES) return;
     row->cell.value[row->cell.values++] =
         (lg_value){j->kind, j->samples, j->median, j->lower, j->upper};
-    for (int i = 0, n = 0; i < j->seeds && n < LINE - 40; i++) {
-        lg_cli_value_text(j->kind, j->value[i], text);
-        text[strcspn(text, "%")] = 0;
-        n += snprintf(seeds + n, sizeof seeds - (size_t)n, "%s%s", i ? " " : "", text);
-    }
-    if (more) snprintf(seeds, sizeof seeds, "%d", j->seeds); /* there is no room for all */
-    row->tail = lg_cli_intern(seeds);
+    row->tail = seeds_of(q, j);
     row->remark = remark(j);
 }
 

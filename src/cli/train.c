@@ -157,8 +157,8 @@ static void show_cell(void *context, const lg_cell *c)
     }
     if (c->last && c->last < c->length) return;
     lg_cli_place_words(c, place);
-    fprintf(stderr, "%sstep %lld, %s%s:", t->terminal ? "\r\033[K" : "", (long long)c->step, place,
-            c->predicted ? ", predicted IDs" : "");
+    fprintf(stderr, "%sstep %lld, %s%s%s:", t->terminal ? "\r\033[K" : "", (long long)c->step,
+            c->last ? "positions " : "", place, c->predicted ? ", predicted IDs" : "");
     for (int i = 0, n = 0; i < c->values; i++)
         if (c->value[i].kind->leads)
             fprintf(stderr, "%s %s %s", n++ ? "," : "", c->value[i].kind->label,

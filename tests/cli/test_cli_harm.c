@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/file.h>
 
+#include "runs/cells.h"
 #include "runs/store.h"
 #include "running.h"
 
@@ -226,8 +227,8 @@ static void what_the_store_holds_cannot_steer_the_terminal(void **state)
     (void)state;
     lg_error err = {0};
     int64_t number;
-    lg_run_cell cell = {
-        .step = 3, .length = 3, .setting = "a=\x1b[2J", .score = {.samples = 4, .exact = 2}};
+    lg_cell cell = {.step = 3, .length = 3, .setting = "a=\x1b[2J"};
+    lg__cell_add_share(&cell, "exact", 4, 2, 4);
     lg_store *s = lg_store_open(in_home("bad.db"), 1, &err);
     assert_non_null(s);
     for (int i = 0; i < 2; i++) { /* escaped as YAML does; and what is no YAML */
@@ -248,7 +249,7 @@ static void what_the_store_holds_cannot_steer_the_terminal(void **state)
                           .length = 5};
         assert_int_equal(lg__store_register(s, &r, 0, &number, &err), 0);
         assert_int_equal(lg__store_state(s, number, "failed", "bad\x1b[2J\b\nlines", &err), 0);
-        assert_int_equal(lg__store_add_cell(s, number, &cell, &err), 0);
+        assert_int_equal(lg__store_add_cells(s, number, &cell, 1, &err), 0);
     }
     lg_store_close(s);
     no_controls("runs --store bad.db");

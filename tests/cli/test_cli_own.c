@@ -48,7 +48,7 @@ static void test_random_labels_are_not_known(void **state)
     prints("\"held_out\":true");
     assert_true(number("\"exact\":") < 0.86); /* 17 of 20 by chance: 1 in 800 */
     assert_int_equal(run_program("", "eval runs/own --store db", "2>&1"), 0);
-    prints("20 of 20 held-out lines");
+    prints("20 of 20  held-out lines");
 }
 
 /* The training lines are known by heart: the test above would have seen them. */
@@ -66,7 +66,7 @@ static void test_other_lengths_are_tested_whole(void **state)
 {
     (void)state;
     assert_int_equal(run_program("", "eval runs/own --store db --lengths 11", "2>&1"), 0);
-    prints("30 of 30 lines");
+    prints("30 of 30  lines");
 }
 
 static void test_too_few_lines_are_told_first(void **state)

@@ -51,9 +51,10 @@ static void a_run_is_held_against_another(void **state)
             BOTH),
         0);
     prints("128 predictions of 4 texts, length 48, past the first 16 tokens");
-    prints("k*     predictions");
+    prints("k*    predictions");
     prints("\nnone ");
-    prints("\n33+ ");
+    prints("\n3-4 "); /* and no range without predictions */
+    assert_int_equal(count("\n33+ "), 0);
     prints("redictions with small k*"); /* the sentence */
     read_back("results/probe/predictions.csv");
     assert_int_equal(count("\n"), 129);
@@ -103,26 +104,27 @@ static void probes_are_shown_with_their_run(void **state)
     (void)state;
     assert_int_equal(run("probe short --documents 2 --predictions 8 --store p.db", BOTH), 0);
     char table[4000];
-    snprintf(table, sizeof table, "%.3900s", strstr(out, "k*     predictions"));
+    snprintf(table, sizeof table, "%.3900s", strstr(out, "k*    predictions"));
     char *end = strstr(table, "\n\n"); /* the sentence on few predictions comes behind it */
     assert_non_null(end);
     end[1] = 0;
     assert_int_equal(run("runs show short --store p.db", BOTH), 0);
-    prints("How many earlier tokens predictions need, at step 40: loo, length 16, 2 texts\n\n");
+    prints("How many earlier tokens predictions need, at step 40: probe loo, ");
+    prints(", max_k 32, length 16\n\n");
     prints(table);
     assert_int_equal(run("runs show short --json --store p.db", STDOUT), 0);
-    assert_int_equal(count("{\"probe\":true,\"step\":40,\"method\":\"loo\","), 8);
-    assert_int_equal(count(",\"max_k\":32,\"epsilon\":"), 8);
-    assert_int_equal(count(",\"min_rise\":"), 8);
+    prints(
+        "{\"step\":40,\"setting\":\"probe loo, keep 4+1, epsilon 0.1, min_rise 0.5, max_k 32\",");
+    prints("\"samples\":8,\"kstar_loss\":");
 }
 
 static void json_is_an_object_a_line(void **state)
 {
     (void)state;
     assert_int_equal(run("probe long --documents 3 --predictions 30 --json " SMALL, STDOUT), 0);
-    assert_int_equal(count("\n"), 9);
-    assert_int_equal(count("\"excess\":null"), 8);
-    prints("{\"k\":\"3-4\",\"low\":3,\"high\":4,");
+    assert_true(count("\"kstar_loss\":") >= 1); /* ranges with predictions, and the summary */
+    assert_int_equal(count("\n"), 1 + count("\"kstar_loss\":"));
+    assert_int_equal(count("\"kstar_excess\":null,"), count("\"kstar_loss\":"));
     prints("{\"summary\":true,\"step\":40,\"against_step\":null,\"length\":48,"
            "\"length_min\":48,\"context\":null,\"documents\":3,\"predictions\":30,");
     prints(",\"folder\":\"long\"}");
@@ -148,7 +150,7 @@ static void few_predictions_conclude_nothing(void **state)
 #define LOW "--min-rise 0.02 --epsilon 0.01 "
     assert_int_equal(run("probe long --documents 2 --predictions 4 " LOW SMALL, BOTH), 0);
     prints("4 predictions of 2 texts");
-    prints("k*     predictions"); /* the table is there */
+    prints("k*    predictions"); /* the table is there */
     prints(" depend on their context, too few to conclude from: 100 are needed. Take more with "
            "--documents, --predictions or --text.");
     assert_int_equal(run("probe long --documents 2 --predictions 4 --json " LOW SMALL, STDOUT), 0);

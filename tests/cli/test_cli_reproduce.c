@@ -66,7 +66,7 @@ static void from_the_list_to_the_results(void **state)
     prints("run 4 of 4 is done: method=coupled,seed=2");
     prints("  holds          at least 0 in {method: plain, length: 3}: 0.000 at least in 1 cell");
     prints("4 of 4 runs done");
-    assert_true(there("results/first/evals.csv") && there("results/first/run.json"));
+    assert_true(there("results/first/measurements.csv") && there("results/first/run.json"));
     if (system("command -v gnuplot >/dev/null") == 0) assert_true(there("results/first/first.svg"));
     ends_with(0, "reproduce first");
     assert_int_equal(count("begins"), 0);
@@ -91,12 +91,12 @@ static void a_check_that_does_not_hold(void **state)
     prints("= 0.000\",\"value\":0,\"holds\":false}");
     prints("{\"experiment\":\"second\",\"scale\":\"smoke\",\"runs\":2,\"done\":2,\"failed\":0,"
            "\"left\":0,\"held\":0,\"broken\":1,\"empty\":0}");
-    assert_true(there("out/second/evals.csv") && there("out/lengthen.db"));
+    assert_true(there("out/second/measurements.csv") && there("out/lengthen.db"));
     assert_false(there("results/second"));
     ends_with(3, "reproduce second --scale smoke --out out");
     prints("DOES NOT HOLD");
     /* the file has other settings than the runs in the folder: refused, and nothing was "stopped" */
-    ends_with(2, "--version && rm out/second/evals.csv && sed -i 's/steps: 5/steps: 6/' "
+    ends_with(2, "--version && rm out/second/measurements.csv && sed -i 's/steps: 5/steps: 6/' "
                  "experiments/second.yaml && '" LG_PROGRAM
                  "' reproduce second --scale smoke --out out --results new");
     prints("is a run of another config");
@@ -107,8 +107,8 @@ static void a_check_that_does_not_hold(void **state)
     /* one of its runs alone, elsewhere: the same rows */
     run("2>&1", "reproduce second --scale smoke --only method=coupled,seed=1 --out again");
     prints("1 of 2 runs done");
-    ends_with(0, "--version && grep coupled out/second/evals.csv >a.csv; "
-                 "grep coupled again/second/evals.csv | cmp - a.csv");
+    ends_with(0, "--version && grep coupled out/second/measurements.csv >a.csv; "
+                 "grep coupled again/second/measurements.csv | cmp - a.csv");
 }
 
 static void wrong_uses(void **state)
@@ -257,8 +257,9 @@ static void killed_it_ends_with_the_same_bytes(void **state)
     assert_true(kills >= 2);
     ends_with(0, "reproduce first --results killed/results --out killed");
     prints("4 of 4 runs done");
-    int code =
-        run("2>&1", "--version && cmp results/first/evals.csv killed/results/first/evals.csv");
+    int code = run(
+        "2>&1",
+        "--version && cmp results/first/measurements.csv killed/results/first/measurements.csv");
     if (code) fail_msg("%s", out);
     ends_with(0, "reproduce first --results killed/results --out killed");
     assert_int_equal(count("begins"), 0);
@@ -273,7 +274,9 @@ static void the_time_is_over(void **state)
     prints("0 of 4 runs done");
     assert_false(there("late/results/first"));
     ends_with(0, "reproduce first --results late/results --out late --minutes 5");
-    int code = run("2>&1", "--version && cmp results/first/evals.csv late/results/first/evals.csv");
+    int code =
+        run("2>&1",
+            "--version && cmp results/first/measurements.csv late/results/first/measurements.csv");
     if (code) fail_msg("%s", out);
 }
 

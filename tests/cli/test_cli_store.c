@@ -244,9 +244,10 @@ static void the_list(void **state)
         if (!strstr(line, words[i])) fail_msg("\"%s\" is not in: %s", words[i], line);
     assert_int_equal(run(STDOUT, "runs list --json"), 0);
     assert_int_equal(count("\n"), 2);
-    assert_int_equal(count("\"at_longest\":{\"length\":9,\"sparsity\":0,\"source\":\"predicted\","),
+    assert_int_equal(count("\"at_longest\":{\"setting\":\"\",\"length\":9,\"unit\":\"letters\","
+                           "\"sparsity\":0,\"source\":\"predicted\",\"samples\":4,\"exact\":"),
                      2);
-    assert_int_equal(count("\"at_trained\":{\"length\":5,"), 2);
+    assert_int_equal(count("\"at_trained\":{\"setting\":\"\",\"length\":5,"), 2);
     setenv("LC_ALL", "C", 1);
     assert_int_equal(run(STDOUT, "runs"), 0);
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -321,7 +322,7 @@ static void one_run_is_shown(void **state)
     prints("▁");
     prints("95% interval");
     assert_true(count("predicted") >= 3);
-    prints("On the way: exact by step, at length, with predicted IDs");
+    prints("On the way: exact answers by step, at length, with predicted IDs");
     assert_non_null(strstr(line_with("  step  "), "  9"));
     prints("\n    10  ");
     prints("\n    20  ");
@@ -375,15 +376,19 @@ static void runs_are_compared(void **state)
     assert_non_null(strstr(line, "0.01"));
     prints_not("train.steps");
     prints_not("seed");
-    assert_non_null(strstr(line_with("exact at length 9"), ".."));
+    assert_non_null(strstr(line_with("exact answers at length 9"), " - "));
     prints("last loss");
     prints("right in training");
     assert_int_equal(run(STDOUT, "runs compare 1 2 --json"), 0);
     prints("{\"runs\":[1,2],\"names\":[\"first\",\"second\"]}\n");
     prints("{\"key\":\"train.lr\",\"values\":[\"0.001\",\"0.01\"]}\n");
     assert_int_equal(count("{\"key\":"), 1);
-    assert_int_equal(count("{\"length\":"), 3);
+    assert_int_equal(count(",\"kind\":\"exact\",\"cells\":[{\"step\":20,"), 3);
     assert_int_equal(count("{\"final\":[{\"step\":20,\"loss\":"), 1);
+    assert_int_equal(run(STDOUT, "runs compare 1 2 --measure token_accuracy,first_error_min"), 0);
+    prints("right tokens at length 9 ");
+    prints("earliest error at length 9 ");
+    prints_not("exact answers at");
     assert_int_equal(run(STDOUT, "runs compare 1 2 3 --store many.db"), 0);
     prints("(the same config)");
     prints("3, run-3");

@@ -33,22 +33,27 @@ static void trains_and_evaluates(void **state)
     (void)state;
     assert_int_equal(run("train c.yaml --out r " SMALL, BOTH), 0);
     assert_int_equal(run("eval r --threads 1", BOTH), 0);
-    prints("length  positions  documents  truncated");
-    prints("    16      9..16");
-    prints("    32     17..32");
-    prints("sliding: the last 16 alone");
+    prints("  tokens  positions     loss    95% interval     loss ");
+    prints("      16      9..16");
+    prints("      32     17..32");
+    prints("sliding: the last 16 tokens alone. Trained on 16 tokens.");
     assert_int_equal(run("eval r --threads 1 --lengths 32 --samples 2 --context 4 --csv", STDOUT),
                      0);
     assert_int_equal(count("\n"), 7); /* 1, 2, 3..4, 5..8, 9..16, 17..32 */
-    prints("step,length,low,high,context,documents,documents_there,truncated,");
-    prints("\n6,32,17,32,4,2,");
+    prints(
+        "step,setting,length,unit,sparsity,source,first,last,context,tokens,samples,truncated,low,"
+        "high,sliding,sliding_low,sliding_high,excess,");
+    prints("\n6,\"\",32,\"tokens\",0,given,17,32,4,0,2,");
     assert_int_equal(run("eval r --threads 1 --lengths 32 --json", STDOUT), 0);
     assert_int_equal(count("\"excess_high\":"), 6);
     assert_int_equal(run("eval r --threads 1 --text corpus.txt --lengths 8 --json", STDOUT), 0);
-    assert_int_equal(count("\"documents\":30,\"documents_there\":30,"), 4);
+    assert_int_equal(count("\"samples\":30,\"truncated\":"), 4);
+    assert_int_equal(count("\"documents_there\":30,"), 4);
     assert_int_equal(run("eval r --threads 1 --lengths 32 --plot -", STDOUT), 0);
-    prints("loss, nats per token");
-    prints("truncated: all tokens before");
+    prints("      loss, nats per token");
+    assert_int_equal(
+        run("eval r --threads 1 --lengths 32 --plot - --measure truncated,sliding", STDOUT), 0);
+    prints(" sliding loss ");
 }
 
 static void the_store_has_its_losses(void **state)
@@ -57,24 +62,25 @@ static void the_store_has_its_losses(void **state)
     assert_int_equal(run("eval r " SMALL, BOTH), 0);
     assert_int_equal(count("kept"), 0);
     assert_int_equal(run("eval r " SMALL, BOTH), 0);
-    assert_int_equal(count("  kept\n"), 5 + 6);
+    assert_int_equal(count("  (kept)\n"), 5 + 6);
     assert_int_equal(run("eval r " SMALL " --json", STDOUT), 0);
-    assert_int_equal(count("\"texts\":\"\",\"kept\":true,\"folder\":\"r\"}"), 11);
+    assert_int_equal(count(",\"kept\":true,\"folder\":\"r\"}"), 11);
     assert_int_equal(run("eval r " SMALL " --force", BOTH), 0);
     assert_int_equal(count("kept"), 0);
     assert_int_equal(run("runs show r --store s.db", BOTH), 0);
-    prints("Loss by position, at step 6");
-    prints("    32     17..32");
+    prints("Evaluated at step 6\n");
+    prints("      32     17..32");
     assert_int_equal(run("runs show r --store s.db --json", BOTH), 0);
     assert_int_equal(count("\"excess_high\":"), 11);
     assert_int_equal(run("runs --store s.db", BOTH), 0);
     prints("loss ");
     prints(" at 32");
     assert_int_equal(run("eval r " SMALL " --text corpus.txt --lengths 8", BOTH), 0);
-    prints("Loss in nats per token, on corpus.txt. Truncated");
+    prints("\ncorpus.txt               8          1");
+    prints("In nats per token, mean over documents; ");
     assert_int_equal(run("runs show r --store s.db", BOTH), 0);
-    prints("corpus.txt       8          1");
-    prints("held out        16          1");
+    prints("\ncorpus.txt               8          1");
+    prints("\nheld out                16          1");
 }
 
 /* Losses on the way, and tokens that are made again. */
@@ -82,15 +88,19 @@ static void tells_on_the_way(void **state)
 {
     (void)state;
     assert_int_equal(run("train c.yaml --out way --set eval.every=3 " SMALL, BOTH), 0);
-    prints("step 3: loss ");
-    prints(" at positions 17 to 32, excess ");
+    prints("step 3, positions 17..32 of 32: loss ");
+    prints(", excess loss ");
     assert_int_equal(run("runs show way --store s.db", BOTH), 0);
-    prints("On the way: truncated loss by step, up to position\n  step");
+    prints("On the way: loss by step, up to position\n  step");
     assert_int_equal(run("runs compare r way --store s.db", BOTH), 0);
     prints("loss at 17..32 of 32 ");
     assert_int_equal(count("loss at 9..16 of 16 "), 1);
     assert_int_equal(run("runs compare r way --store s.db --json", BOTH), 0);
-    prints("{\"texts\":\"\",\"length\":32,\"low\":17,\"high\":32,\"losses\":[{\"step\":6,");
+    prints("\"length\":32,\"unit\":\"tokens\",\"sparsity\":0,\"source\":\"given\",\"first\":17,"
+           "\"last\":32,"
+           "\"context\":16,\"kind\":\"truncated\",\"cells\":[{\"step\":6,");
+    assert_int_equal(run("runs compare r way --store s.db --measure excess --json", BOTH), 0);
+    assert_int_equal(count("\"kind\":\"excess\""), 11 + 4);
     assert_int_equal(run("train c.yaml --out way2 --json --set eval.every=6 " SMALL, STDOUT), 0);
     assert_int_equal(count("\"excess_high\":"), 5 + 6);
     write_file("more.txt", "one text of some length\n");
@@ -187,17 +197,18 @@ static void sweeps_and_reproduces(void **state)
     assert_int_equal(system(command), 0);
     write_file("own/e.yaml", sweep);
     assert_int_equal(run("sweep own/e.yaml --out w --threads 1 --store w.db", STDOUT), 0);
-    prints("variant        length  positions  seeds  truncated");
-    prints("train.steps=6      32     17..32      2");
+    prints("variant          tokens  positions     loss       quartiles     loss ");
+    prints("train.steps=6        32     17..32 ");
     assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --csv", STDOUT), 0);
-    assert_int_equal(count("\n"), 1 + 2 * 2 * (5 + 6));
-    prints("variant,seed,length,low,high,context,documents,truncated,sliding,excess,");
+    assert_int_equal(count("\n"), 1 + 3 * 2 * 2 * (5 + 6)); /* kinds, variants, seeds, places */
+    prints(
+        "variant,setting,length,unit,sparsity,source,first,last,context,kind,tokens,seed,value,");
     assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --json", STDOUT), 0);
-    assert_int_equal(count("\"seeds\":[1,2]}"), 2 * (5 + 6));
-    assert_int_equal(count("\"truncated_quartile_low\":"), 2 * (5 + 6));
-    assert_int_equal(count("\"excess_quartile_high\":"), 2 * (5 + 6));
+    assert_int_equal(count("\"seeds\":[1,2],\"values\":["), 3 * 2 * (5 + 6));
+    assert_int_equal(count("\"kind\":\"truncated\""), 2 * (5 + 6));
+    assert_int_equal(count("\"kind\":\"excess\""), 2 * (5 + 6));
     assert_int_equal(run("sweep own/e.yaml --out w --store w.db --table --plot -", STDOUT), 0);
-    prints("loss, nats per token, median of the seeds");
+    prints("loss, median of the seeds, nats per token");
     assert_int_equal(
         run("sweep own/e.yaml --out w --store w.db --table --set task.text=other.txt", BOTH), 2);
     prints("is a run of another config: there it says \"  text: ");
@@ -207,7 +218,7 @@ static void sweeps_and_reproduces(void **state)
     assert_int_equal(run("reproduce own/e --threads 1", BOTH), 3); /* one check does not hold */
     prints("holds          at most 9 in {position: 20}");
     prints("DOES NOT HOLD  at least 9 in {position: 20}");
-    assert_true(there("results/own/e/losses.csv"));
+    assert_true(there("results/own/e/measurements.csv"));
     assert_int_equal(run("reproduce --list", BOTH), 0);
     prints("own/e          4     4");
     assert_int_equal(run("reproduce all", BOTH), 1);
@@ -220,7 +231,7 @@ static void refuses(void **state)
 {
     (void)state;
     assert_int_equal(run("eval r --source given", BOTH), 2);
-    prints("r is a run of texts, for which there is no --source");
+    prints("r is a run of task text, for which there is no --source");
     assert_int_equal(run("eval r --lengths 5000", BOTH), 2);
     prints("none has 5000 tokens and one more");
     assert_int_equal(run("import hf", BOTH), 2);
@@ -238,7 +249,7 @@ static void refuses(void **state)
                          "train: {steps: 1, batch: 2}\n");
     assert_int_equal(run("train p.yaml --out p " SMALL, BOTH), 0);
     assert_int_equal(run("eval p --text corpus.txt", BOTH), 2);
-    prints("--text is for runs of the task text, and p is none");
+    prints("p is a run of task parity, for which there is no --text");
     assert_int_equal(run("eval nowhere --text corpus.txt", BOTH), 2);
     prints("there is no nowhere/config.yaml");
     assert_int_equal(run("eval r --field body", BOTH), 2);

@@ -125,7 +125,7 @@ def main():
     for line in ask("eval", run, "--text", text, "--lengths", str(len(tokens) - 1), "--json").split(b"\n"):
         if line:
             row = json.loads(line)
-            far = max(far, abs(row["truncated"] - float(loss[row["low"] - 1:row["high"]].mean())))
+            far = max(far, abs(row["truncated"] - float(loss[row["first"] - 1:row["last"]].mean())))
     if far > 1e-4:
         wrong.append(f"loss: a bin differs by {far:.3g}")
     print(f"loss of {len(loss)} predictions: {float(loss.mean()):.6f} nats a token in PyTorch; "
