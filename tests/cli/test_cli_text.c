@@ -230,7 +230,7 @@ static void sweeps_and_reproduces(void **state)
 static void refuses(void **state)
 {
     (void)state;
-    assert_int_equal(run("eval r --source given", BOTH), 2);
+    assert_int_equal(run("eval r --source predicted", BOTH), 2);
     prints("r is a run of task text, for which there is no --source");
     assert_int_equal(run("eval r --lengths 5000", BOTH), 2);
     prints("none has 5000 tokens and one more");
