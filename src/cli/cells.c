@@ -139,6 +139,21 @@ static void put_cell(struct lg_cli_record *r, const void *row)
     if (!csv) lg_cli_put_bool(r, "kept", c->kept);
 }
 
+void lg_cli_put_step(struct lg_cli_record *r, const void *row)
+{
+    const lg_run_step *s = row;
+    lg_cli_put_int(r, "step", s->step);
+    lg_cli_put_real(r, "loss", "%.9g", s->loss);
+    lg_cli_put_real(r, "accuracy", "%.9g", s->accuracy);
+    lg_cli_put_real(r, "id_loss", "%.9g", s->id_loss);
+    lg_cli_put_real(r, "id_accuracy", "%.9g", s->id_accuracy);
+    lg_cli_put_real(r, "lr", "%.9g", s->lr);
+    lg_cli_put_int(r, "tokens", s->tokens);
+    lg_cli_put_real(r, "gflop", "%.9g", s->gflop);
+    lg_cli_put_int(r, "length", s->length);
+    lg_cli_put_int(r, "sparsity", s->sparsity);
+}
+
 /* ---- Columns of places --------------------------------------------------------------------- */
 
 enum place { SETTING, LENGTH, SPARSITY, POSITIONS, CONTEXT, TOKENS, IDS, PLACES };

@@ -67,6 +67,9 @@ void lg_cli_put_number(struct lg_cli_record *r, const char *key, const lg_kind *
  * was not measured. */
 void lg_cli_put_value(struct lg_cli_record *r, const lg_kind *kind, const lg_value *v);
 
+/* A step of training: the row is an lg_run_step. */
+void lg_cli_put_step(struct lg_cli_record *r, const void *row);
+
 /* ---- Figures ---------------------------------------------------------------------------------- */
 
 /* --measure KIND,..; none: the leading kinds. A row of a table of options:

@@ -80,6 +80,8 @@ int lg_cli_wrong(const char *command, const char *format, ...)
  * use for LG_ERROR_ARGUMENT, else a failure. */
 int lg_cli_error(const char *command, int code, const lg_error *err);
 
+/* All of a file, or of stdin ("-"), and a 0 behind it; to be freed. NULL: it could not be read, which is said. */
+char *lg_cli_read_all(const char *command, const char *file, size_t *n);
 /* Seconds, from some moment on. */
 double lg_cli_now(void);
 /* The array with room for one more than count elements; NULL: no memory, and it is as it was. */

@@ -1,4 +1,5 @@
 /* common.c: the small things that several commands need. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,33 @@ int lg_cli_error(const char *command, int code, const lg_error *err)
     fprintf(stderr, "lengthen %s: %s\n", command, err->text);
     if (code == LG_ERROR_STOPPED) return lg_cli_stopped();
     return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+}
+
+char *lg_cli_read_all(const char *command, const char *file, size_t *n)
+{
+    FILE *f = strcmp(file, "-") == 0 ? stdin : fopen(file, "rb");
+    char *text = NULL;
+    size_t room = 0, got = 1;
+    *n = 0;
+    while (f && got) {
+        if (*n + 1 >= room) {
+            char *larger = realloc(text, room = 2 * room + 65536);
+            if (!larger) break;
+            text = larger;
+        }
+        got = fread(text + *n, 1, room - *n - 1, f);
+        *n += got;
+    }
+    if (!f || got || ferror(f)) {
+        fprintf(stderr, "lengthen %s: %s could not be read (%s)\n", command,
+                strcmp(file, "-") == 0 ? "the standard input" : file, strerror(errno));
+        free(text);
+        text = NULL;
+    } else {
+        text[*n] = '\0';
+    }
+    if (f && f != stdin) fclose(f);
+    return text;
 }
 
 double lg_cli_now(void)

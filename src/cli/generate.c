@@ -437,24 +437,6 @@ static int read_options(int argc, char **argv, lg_generate_options *o, struct sh
     return 0;
 }
 
-/* All of the standard input, to be freed; NULL: it could not be read. */
-static char *read_input(void)
-{
-    size_t used = 0, room = 1 << 12;
-    char *text = malloc(room);
-    while (text) {
-        used += fread(text + used, 1, room - used - 1, stdin);
-        if (used < room - 1) break;
-        char *more = realloc(text, room *= 2);
-        if (!more) free(text);
-        text = more;
-    }
-    if (text) text[used] = 0;
-    if (text && !ferror(stdin)) return text;
-    free(text);
-    return NULL;
-}
-
 static int run(const lg_generate_options *o, struct show *s)
 {
     lg_error err = {0}, warning = {0};
@@ -477,11 +459,9 @@ int lg_cmd_generate(int argc, char **argv)
     char *input = NULL;
     int code = read_options(argc, argv, &o, &s);
     if (!code && o.prompt && strcmp(o.prompt, "-") == 0) {
-        o.prompt = input = read_input();
-        if (!input) {
-            fputs("lengthen generate: the standard input could not be read\n", stderr);
-            code = LG_EXIT_FAILED;
-        }
+        size_t n;
+        o.prompt = input = lg_cli_read_all("generate", "-", &n);
+        if (!input) code = LG_EXIT_FAILED;
     }
     o.callback = told;
     o.answered = answered;

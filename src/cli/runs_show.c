@@ -28,24 +28,9 @@ static int print_step(void *context, const lg_run_step *s)
     return 1;
 }
 
-static void put_step(struct lg_cli_record *r, const void *row)
-{
-    const lg_run_step *s = row;
-    lg_cli_put_int(r, "step", s->step);
-    lg_cli_put_real(r, "loss", "%.9g", s->loss);
-    lg_cli_put_real(r, "accuracy", "%.9g", s->accuracy);
-    lg_cli_put_real(r, "id_loss", "%.9g", s->id_loss);
-    lg_cli_put_real(r, "id_accuracy", "%.9g", s->id_accuracy);
-    lg_cli_put_real(r, "lr", "%.9g", s->lr);
-    lg_cli_put_int(r, "tokens", s->tokens);
-    lg_cli_put_real(r, "gflop", "%.9g", s->gflop);
-    lg_cli_put_int(r, "length", s->length);
-    lg_cli_put_int(r, "sparsity", s->sparsity);
-}
-
 static int record_step(void *context, const lg_run_step *s)
 {
-    lg_cli_record_print(context, put_step, s);
+    lg_cli_record_print(context, lg_cli_put_step, s);
     return 1;
 }
 

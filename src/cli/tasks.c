@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/show.h"
+#include "cli/table.h"
 #include "lengthen.h"
 
 const char lg_cmd_tasks_help[] =
@@ -82,19 +83,19 @@ static void print_list(void)
 
 /* ---- One task --------------------------------------------------------------------------- */
 
-static void print_settings(const lg_setting *row, const char *indent)
+static void print_settings(const lg_setting *row, int indent)
 {
-    int name = 7, range = 5, fallback = 7;
-    for (const lg_setting *s = row; s->name; s++) {
-        name = longer(name, s->name);
-        range = longer(range, s->range);
-        fallback = longer(fallback, *s->fallback ? s->fallback : "\"\"");
+    struct lg_cli_table t = {.columns = 4, .left = 15};
+    static const char *const heads[] = {"setting", "range", "default", "meaning"};
+    for (int i = 0; i < 4; i++) lg_cli_table_add(&t, "%s", heads[i]);
+    for (; row->name; row++) {
+        lg_cli_table_add(&t, "%s", row->name);
+        lg_cli_table_add(&t, "%s", row->range);
+        lg_cli_table_add(&t, "%s", *row->fallback ? row->fallback : "\"\"");
+        lg_cli_table_add(&t, "%s", row->doc);
     }
-    printf("%s%-*s  %-*s  %-*s  %s\n", indent, name, "setting", range, "range", fallback, "default",
-           "meaning");
-    for (; row->name; row++)
-        printf("%s%-*s  %-*s  %-*s  %s\n", indent, name, row->name, range, row->range, fallback,
-               *row->fallback ? row->fallback : "\"\"", row->doc);
+    lg_cli_table_print(&t, indent, 0, 0);
+    lg_cli_table_clear(&t);
 }
 
 /* The first words of the vocabulary, as many as fit. */
@@ -158,11 +159,20 @@ static int print_examples(lg_task *t, struct lg_cli_look look, lg_error *err)
     return code;
 }
 
-static void print_info(const lg_task_info *info)
+/* What is the same in a terminal and on the page; `indent` starts the lines of its tables. t NULL: it is not
+ * known what it reads. */
+static void print_definition(const lg_task_info *info, const lg_task *t, const char *indent)
 {
-    printf("%s (%s): %s\n\n", info->name, info->family, info->line);
     lg_cli_text(info->text);
     printf("\n");
+    if (t)
+        print_shape(lg_task_get_shape(t), indent);
+    else
+        printf("%slength      %s\n", indent, info->unit);
+    if (info->settings && info->settings->name) {
+        printf("\n");
+        print_settings(info->settings, (int)strlen(indent));
+    }
 }
 
 /* name may go on, as in jsonl:FILE: then that file is looked at. */
@@ -171,15 +181,8 @@ static int print_task(const char *name, const lg_task_info *info, lg_error *err)
     int code = 0, open = !needs_argument(info) || strchr(name, ':');
     lg_task *t = open ? lg_task_new(name, NULL, 0, err) : NULL;
     if (open && !t) return err->code;
-    print_info(info);
-    if (t)
-        print_shape(lg_task_get_shape(t), "  ");
-    else
-        printf("  length      %s\n", info->unit);
-    if (info->settings && info->settings->name) {
-        printf("\n");
-        print_settings(info->settings, "  ");
-    }
+    printf("%s (%s): %s\n\n", info->name, info->family, info->line);
+    print_definition(info, t, "  ");
     printf("\n");
     if (t) code = print_examples(t, lg_cli_look_stdout(), err);
     if (!t) printf("`lengthen tasks %s:..` looks at yours.\n", info->name);
@@ -244,18 +247,8 @@ static int markdown_task(const lg_task_info *info, lg_error *err)
     lg_task *t = needs_argument(info) ? NULL : lg_task_new(info->name, NULL, 0, err);
     int code = 0;
     if (!t && !needs_argument(info)) return err->code;
-    printf("\n### %s\n\n```text\n", info->name);
-    printf("%s\n\n", info->line);
-    lg_cli_text(info->text);
-    printf("\n");
-    if (t)
-        print_shape(lg_task_get_shape(t), "");
-    else
-        printf("length      %s\n", info->unit);
-    if (info->settings && info->settings->name) {
-        printf("\n");
-        print_settings(info->settings, "");
-    }
+    printf("\n### %s\n\n```text\n%s\n\n", info->name, info->line);
+    print_definition(info, t, "");
     printf("```\n");
     if (t) {
         printf("\n`lengthen sample %s --count %d`:\n\n```text\n", info->name, EXAMPLES);

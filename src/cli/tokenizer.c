@@ -141,33 +141,6 @@ static int train(struct request *q)
 
 /* ---- encode, decode ------------------------------------------------------------------------------ */
 
-/* All of a file, or of stdin; to be freed; NULL: it could not be read. */
-static char *read_all(const char *file, size_t *n)
-{
-    FILE *f = strcmp(file, "-") == 0 ? stdin : fopen(file, "rb");
-    char *text = NULL;
-    size_t room = 0, got = 1;
-    *n = 0;
-    while (f && got) {
-        if (*n + 1 >= room) {
-            char *larger = realloc(text, room = 2 * room + 65536);
-            if (!larger) break;
-            text = larger;
-        }
-        got = fread(text + *n, 1, room - *n - 1, f);
-        *n += got;
-    }
-    if (!f || got || ferror(f)) {
-        fprintf(stderr, "lengthen tokenizer: %s could not be read (%s)\n", file, strerror(errno));
-        free(text);
-        text = NULL;
-    } else {
-        text[*n] = '\0';
-    }
-    if (f && f != stdin) fclose(f);
-    return text;
-}
-
 /* Bytes of a token so that they stay on their line; what is not a visible letter as \xHH. */
 static void print_piece(const char *bytes, size_t n)
 {
@@ -210,7 +183,7 @@ static int encode(struct request *q, lg_tokenizer *t)
     if (q->count > (q->text ? 0 : 1))
         return lg_cli_wrong("tokenizer", "encode takes one file or --string; \"%s\" is too much",
                             q->rest[q->count - 1]);
-    char *text = q->text ? NULL : read_all(q->count ? q->rest[0] : "-", &n);
+    char *text = q->text ? NULL : lg_cli_read_all("tokenizer", q->count ? q->rest[0] : "-", &n);
     if (!q->text && !text) return LG_EXIT_FAILED;
     int e = q->text ? lg_tokenizer_encode(t, q->text, n = strlen(q->text), &tokens, &count, &err)
                     : lg_tokenizer_encode(t, text, n, &tokens, &count, &err);
@@ -251,7 +224,7 @@ static int32_t *read_tokens(const struct request *q, size_t *count)
     for (int i = 0; i < q->count && tokens; i++) tokens = read_numbers(q->rest[i], tokens, count);
     if (q->count || !tokens) return tokens;
     size_t n;
-    char *text = read_all("-", &n);
+    char *text = lg_cli_read_all("tokenizer", "-", &n);
     if (text)
         tokens = read_numbers(text, tokens, count);
     else

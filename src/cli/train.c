@@ -56,14 +56,6 @@ struct training {
     struct lg_cli_cells cells;
 };
 
-static void print_json(const lg_run_step *s)
-{
-    printf("{\"step\":%lld,\"loss\":%.9g,\"id_loss\":%.9g,\"accuracy\":%.9g,\"id_accuracy\":%.9g,"
-           "\"lr\":%.9g,\"tokens\":%lld,\"length\":%d,\"sparsity\":%d}\n",
-           (long long)s->step, s->loss, s->id_loss, s->accuracy, s->id_accuracy, s->lr,
-           (long long)s->tokens, s->length, s->sparsity);
-}
-
 /* "950", "47k", "1.2M". */
 static const char *short_number(double x, char text[16])
 {
@@ -135,7 +127,7 @@ static int watch(void *context, const lg_run_step *s)
     }
     t->curriculum |= s->length != t->length || s->sparsity != t->sparsity;
     if (t->json)
-        print_json(s);
+        lg_cli_record_print(&t->cells.record, lg_cli_put_step, s);
     else if (lg_cli_now() - t->shown >= every || s->step == s->steps) {
         measure_peak(t);
         t->shown = lg_cli_now();

@@ -171,37 +171,10 @@ static void print_table(const lg_try_result *r)
     print_notes(r);
 }
 
-struct drawing {
-    double x[LG_TRY_SCHEMES][LG_TRY_COLUMNS], y[LG_TRY_SCHEMES][LG_TRY_COLUMNS];
-    double low[LG_TRY_SCHEMES][LG_TRY_COLUMNS], high[LG_TRY_SCHEMES][LG_TRY_COLUMNS];
-    char name[LG_TRY_SCHEMES][64];
-    lg_curve curve[LG_TRY_SCHEMES];
-};
-
-static void gather(const lg_try_result *r, struct drawing *d, lg_figure *f)
-{
-    for (int i = 0; i < r->schemes; i++) {
-        const lg_try_scheme *s = &r->scheme[i];
-        int k = f->count;
-        if (cells_of(s) < 2) continue; /* not asked for longer ones */
-        for (int c = 0; c < s->tested; c++) {
-            d->x[k][c] = c ? round(r->column[c].mean) : r->most;
-            d->y[k][c] = s->cell[c].share;
-            d->low[k][c] = s->cell[c].low;
-            d->high[k][c] = s->cell[c].high;
-        }
-        snprintf(d->name[k], sizeof d->name[k], "%s%s", s->name,
-                 s->verdict == LG_TRY_LEARNED ? "" : " (not learned)");
-        d->curve[k] = (lg_curve){d->name[k], s->tested, d->x[k], d->y[k], d->low[k], d->high[k]};
-        f->count++;
-    }
-    f->curves = d->curve;
-}
-
 static int draw(const struct request *q, const lg_try_result *r)
 {
-    struct drawing d;
-    char title[200], label[80];
+    lg_series series = {0};
+    char title[200], label[80], name[100];
     snprintf(title, sizeof title, "%.150s, trained up to %d", r->task, r->most);
     snprintf(label, sizeof label, "%s%s%s", r->own ? "" : "length (", r->unit, r->own ? "" : ")");
     lg_figure f = {.title = title,
@@ -209,10 +182,17 @@ static int draw(const struct request *q, const lg_try_result *r)
                    .y_label = "exact answers, %",
                    .trained_low = r->least,
                    .trained_high = r->most};
-    gather(r, &d, &f);
-    if (!f.count) return LG_EXIT_DONE;
-    if (!q->json && !q->csv) lg_cli_figure(&f);
-    return q->plot ? lg_cli_figure_write("try", &f, q->plot) : LG_EXIT_DONE;
+    for (int i = 0; i < r->schemes; i++) {
+        const lg_try_scheme *s = &r->scheme[i];
+        if (cells_of(s) < 2) continue; /* not asked for longer ones */
+        snprintf(name, sizeof name, "%s%s", s->name,
+                 s->verdict == LG_TRY_LEARNED ? "" : " (not learned)");
+        for (int c = 0; c < s->tested; c++)
+            lg_series_add(&series, name, c ? round(r->column[c].mean) : r->most, s->cell[c].share,
+                          s->cell[c].low, s->cell[c].high);
+    }
+    if (!series.count) return LG_EXIT_DONE;
+    return lg_cli_series(&series, &f, "try", q->plot, !q->json && !q->csv);
 }
 
 /* ---- Forms ----------------------------------------------------------------------------------- */
