@@ -62,6 +62,8 @@ const char *lg_cli_value_text(const lg_kind *kind, double value, char text[32])
         snprintf(text, 32, "%.*f%%", kind->interval == LG_INTERVAL_NONE ? 2 : 1, 100 * value);
     else if (kind->unit == LG_UNIT_NATS)
         snprintf(text, 32, "%.3f", value);
+    else if (kind->better) /* an amount; else a place */
+        snprintf(text, 32, "%.4g", value);
     else if (value > 0)
         snprintf(text, 32, "token %.6g", value);
     else
@@ -76,7 +78,7 @@ const char *lg_cli_range_text(const lg_kind *kind, double low, double high, char
     else if (kind->unit == LG_UNIT_SHARE)
         snprintf(text, 64, "%.1f - %.1f", 100 * low, 100 * high);
     else
-        snprintf(text, 64, "%.3f..%.3f", low, high);
+        snprintf(text, 64, kind->unit == LG_UNIT_NATS ? "%.3f..%.3f" : "%.4g..%.4g", low, high);
     return text;
 }
 
@@ -244,7 +246,7 @@ static void add_kind(struct lg_cli_table *t, struct heading *h, const lg_kind *k
     if (strcmp(group, h->group) != 0) snprintf(h->line[0][t->columns], 32, "%s", group);
     h->group = group;
     if (cut) snprintf(h->line[1][t->columns], 32, "%.*s", cut - 1, label);
-    add_column(t, h, label + cut, kind->unit == LG_UNIT_TOKENS ? 9 : 7, 0);
+    add_column(t, h, label + cut, kind->unit == LG_UNIT_TOKENS ? 10 : 7, 0);
     h->line[2][t->columns - 1][n - cut] = 0;
 }
 

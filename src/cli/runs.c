@@ -2,6 +2,7 @@
  * compared in runs_compare.c. */
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,36 +101,36 @@ const char *lg_cli_ago(double then, char *text, int size)
     return text;
 }
 
-/* One block holds all words; r points into it. */
-void lg_cli_run_copy(struct lg_cli_run *to, const lg_store_run *r)
+/* Copies the run; one block, NULL if there was no memory, holds all of its words. */
+static void copy_run(void *context, const lg_store_run *r)
 {
-    const char *words[] = {r->id,   r->folder, r->state,   r->error,   r->task,   r->positions,
-                           r->unit, r->config, r->machine, r->kernels, r->commit, r->compiler};
-    const char **to_words[] = {&to->r.id,      &to->r.folder,    &to->r.state,  &to->r.error,
-                               &to->r.task,    &to->r.positions, &to->r.unit,   &to->r.config,
-                               &to->r.machine, &to->r.kernels,   &to->r.commit, &to->r.compiler};
+#define WORD(name) offsetof(lg_store_run, name)
+    static const size_t words[] = {WORD(id),      WORD(folder),    WORD(state),  WORD(error),
+                                   WORD(task),    WORD(positions), WORD(unit),   WORD(config),
+                                   WORD(machine), WORD(kernels),   WORD(commit), WORD(compiler)};
+#undef WORD
     enum { WORDS = sizeof words / sizeof *words };
+    struct lg_cli_run *to = context;
+    const char **at[WORDS];
     size_t size = 0, used = 0;
-    for (int i = 0; i < WORDS; i++) size += strlen(words[i]) + 1;
     to->r = *r;
+    for (int i = 0; i < WORDS; i++) {
+        at[i] = (const char **)(void *)((char *)&to->r + words[i]);
+        size += strlen(*at[i]) + 1;
+    }
     if (!(to->text = malloc(size))) return;
     for (int i = 0; i < WORDS; i++) {
-        size_t n = strlen(words[i]) + 1;
-        memcpy(to->text + used, words[i], n);
-        *to_words[i] = to->text + used;
+        size_t n = strlen(*at[i]) + 1;
+        *at[i] = memcpy(to->text + used, *at[i], n);
         used += n;
     }
 }
 
-void lg_cli_run_clear(struct lg_cli_run *run) { free(run->text); }
-
 void lg_cli_runs_free(struct lg_cli_run *runs, int count)
 {
-    for (int i = 0; i < count && runs; i++) lg_cli_run_clear(&runs[i]);
+    for (int i = 0; i < count && runs; i++) free(runs[i].text);
     free(runs);
 }
-
-static void copy_found(void *context, const lg_store_run *r) { lg_cli_run_copy(context, r); }
 
 struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count)
 {
@@ -138,13 +139,13 @@ struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count)
     *count = 0;
     for (int i = 0; i < a->name_count && !e; i++) {
         struct lg_cli_run *run = &runs[*count];
-        e = lg_store_find(a->store, a->names[i], copy_found, run, &a->err);
+        e = lg_store_find(a->store, a->names[i], copy_run, run, &a->err);
         if (!e && !run->text) e = lg_cli_no_memory(&a->err);
         if (e) break;
         int again = 0;
         for (int j = 0; j < *count; j++) again |= runs[j].r.number == run->r.number;
         if (again)
-            lg_cli_run_clear(run);
+            free(run->text);
         else
             (*count)++;
     }
@@ -240,7 +241,7 @@ static void keep_run(void *context, const lg_store_run *r)
     l->runs = runs;
     lg_store_run short_one = *r;
     short_one.config = ""; /* long, and not listed */
-    lg_cli_run_copy(&l->runs[l->count], &short_one);
+    copy_run(&l->runs[l->count], &short_one);
     l->lost = !l->runs[l->count].text;
     l->count += !l->lost;
 }

@@ -26,9 +26,6 @@ struct lg_cli_run {
 int lg_cli_runs_show(struct lg_cli_asked *a);
 int lg_cli_runs_compare(struct lg_cli_asked *a);
 
-/* Copies the run into to; its text is NULL if there was no memory. */
-void lg_cli_run_copy(struct lg_cli_run *to, const lg_store_run *r);
-void lg_cli_run_clear(struct lg_cli_run *run);
 /* Looks up the names asked for, each once; NULL: err. To be freed with free_all. */
 struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count);
 void lg_cli_runs_free(struct lg_cli_run *runs, int count);

@@ -53,21 +53,18 @@ void lg_cli_figure(const lg_figure *f)
     free(text);
 }
 
-int lg_cli_figure_write(const char *command, const lg_figure *f, const char *file)
-{
-    lg_error err = {0};
-    if (lg_figure_write(f, file, &err)) return lg_cli_error(command, LG_ERROR_SYSTEM, &err);
-    fprintf(stderr, "The figure is in %s\n", file);
-    return LG_EXIT_DONE;
-}
-
 int lg_cli_series(lg_series *s, lg_figure *f, const char *command, const char *file, int letters)
 {
     lg_error err = {0};
     int code = lg_series_put(s, f, &err);
     if (code) code = lg_cli_error(command, code, &err);
     if (!code && letters) lg_cli_figure(f);
-    if (!code && file) code = lg_cli_figure_write(command, f, file);
+    if (!code && file) {
+        if (lg_figure_write(f, file, &err))
+            code = lg_cli_error(command, LG_ERROR_SYSTEM, &err);
+        else
+            fprintf(stderr, "The figure is in %s\n", file);
+    }
     lg_series_clear(s);
     return code;
 }

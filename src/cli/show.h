@@ -24,8 +24,6 @@ void lg_cli_figure(const lg_figure *f);
 /* The figure with the curves of the series, which is cleared: in letters, and into a file (NULL: none), which is
  * reported. An exit code. */
 int lg_cli_series(lg_series *s, lg_figure *f, const char *command, const char *file, int letters);
-/* Writes it to a file, and says where; an exit code. */
-int lg_cli_figure_write(const char *command, const lg_figure *f, const char *file);
 
 /* Prints text of one or more lines; its last one is ended if it is not. */
 void lg_cli_text(const char *text);
