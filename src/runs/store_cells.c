@@ -67,7 +67,7 @@ int lg__store_add_cells(lg_store *s, int64_t number, const lg_cell *cells, int c
 
 /* ---- Reading ----------------------------------------------------------------------------------- */
 
-enum { SQL = LG__TABLE_LIST + 1500 };
+enum { KINDS = 1000, WHERE = 1200 + 2 * KINDS, SQL = LG__TABLE_LIST + 500 + WHERE };
 
 /* The rows of a place come one after the other; what they need of the run behind each. */
 static const char *select_text(char sql[SQL], const char *where)
@@ -111,8 +111,8 @@ static void read_row(lg__rows *q, struct row *row)
 }
 
 /* The rows of a statement, place by place. */
-static int tell_cells(lg_store *s, lg__rows *q, const char *form, lg_cell_callback *each,
-                      void *context, lg_error *err)
+static int tell_cells(lg_store *s, lg__rows *q, lg_cell_callback *each, void *context,
+                      lg_error *err)
 {
     int e = q ? 1 : LG_ERROR_SYSTEM, index = 0;
     char unit[64] = "";
@@ -126,8 +126,7 @@ static int tell_cells(lg_store *s, lg__rows *q, const char *form, lg_cell_callba
             cell.values = 0;
         }
         if (!e) break;
-        const lg_kind *kind = lg_kind_find(row.kind);
-        if (!kind || (form && strcmp(kind->form, form) != 0)) continue;
+        if (!lg_kind_find(row.kind)) continue;
         if (!cell.values) {
             cell = row.cell;
             snprintf(unit, sizeof unit, "%s", row.cell.unit);
@@ -152,7 +151,7 @@ int lg__store_get_cells(lg_store *s, int64_t number, const lg_cell *like, int sa
                          " (e.samples = ?9 OR e.samples = e.there AND e.there < ?9)"),
         "iittiiiii", number, like->step, like->setting, like->data, (int64_t)like->context,
         (int64_t)like->length, (int64_t)like->sparsity, (int64_t)like->predicted, (int64_t)samples);
-    return tell_cells(s, q, NULL, each, context, err);
+    return tell_cells(s, q, each, context, err);
 }
 
 #define SAME_PLACE                                                                                 \
@@ -160,20 +159,33 @@ int lg__store_get_cells(lg_store *s, int64_t number, const lg_cell *like, int sa
     " o.context = e.context AND o.sparsity = e.sparsity AND o.predicted = e.predicted AND"         \
     " o.length = e.length"
 
+/* "'exact', 'token_accuracy'": the kinds of a form, NULL: all, for a list in SQL. */
+static const char *kinds_of(const char *form, char text[KINDS])
+{
+    size_t n = 0;
+    *text = 0;
+    for (int i = 0; i < lg_kind_count(); i++)
+        if (!form || strcmp(lg_kind_at(i)->form, form) == 0)
+            n += (size_t)snprintf(text + n, n < KINDS ? KINDS - n : 0, "%s'%s'", n ? ", " : "",
+                                  lg_kind_at(i)->name);
+    return text;
+}
+
 int lg_store_cells(lg_store *s, int64_t number, int64_t step, const char *form,
                    lg_cell_callback *each, void *context, lg_error *err)
 {
     /* Of several states of the data, the latest; of what was measured there with several numbers of
      * samples, the one with the most. */
-    char sql[SQL];
-    lg__rows *q = lg__store_prepare(
-        s, err,
-        select_text(sql, "e.run = ?1 AND (?2 = -2 OR e.step = CASE ?2 WHEN -1 THEN"
-                         " (SELECT max(step) FROM measurements WHERE run = ?1) ELSE ?2 END) AND"
-                         " e.data = (SELECT o.data " SAME_PLACE
-                         " ORDER BY o.created DESC LIMIT 1) AND NOT EXISTS"
-                         " (SELECT 1 " SAME_PLACE " AND o.first = e.first AND o.kind = e.kind AND"
-                         " o.data = e.data AND o.samples > e.samples)"),
-        "ii", number, step);
-    return tell_cells(s, q, form, each, context, err);
+    char sql[SQL], where[WHERE], kinds[KINDS];
+    kinds_of(form, kinds);
+    snprintf(
+        where, sizeof where,
+        "e.run = ?1 AND e.kind IN (%s) AND (?2 = -2 OR e.step = CASE ?2 WHEN -1 THEN"
+        " (SELECT max(step) FROM measurements WHERE run = ?1 AND kind IN (%s)) ELSE ?2 END) AND"
+        " e.data = (SELECT o.data " SAME_PLACE " ORDER BY o.created DESC LIMIT 1) AND NOT EXISTS"
+        " (SELECT 1 " SAME_PLACE " AND o.first = e.first AND o.kind = e.kind AND"
+        " o.data = e.data AND o.samples > e.samples)",
+        kinds, kinds);
+    lg__rows *q = lg__store_prepare(s, err, select_text(sql, where), "ii", number, step);
+    return tell_cells(s, q, each, context, err);
 }

@@ -47,7 +47,7 @@ static void a_run_from_config_to_table(void **state)
     assert_int_equal(run("", "eval runs/small --source given --lengths 2,4,6 --samples 2"), 0);
     assert_int_equal(count(" given "), 3);
     prints("95% interval");
-    prints("earliest      first ");
+    prints("earliest       first ");
     prints("token 1");
     assert_int_equal(run("", "eval runs/small --source given --lengths 2,4 --samples 2 --csv"), 0);
     assert_int_equal(count("\n"), 3);

@@ -112,6 +112,20 @@ static void tells_on_the_way(void **state)
     prints(" was made of other texts, or they have changed since; it was rebuilt");
 }
 
+/* A probe of later weights is no evaluation. */
+static void a_probe_hides_no_evaluation(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("train c.yaml --out late --set train.steps=7 --set eval.every=3 " SMALL, BOTH), 0);
+    assert_int_equal(run("probe late --documents 2 --predictions 4 " SMALL, BOTH), 0);
+    assert_int_equal(run("runs show late --store s.db", BOTH), 0);
+    prints("Evaluated at step 6\n");
+    prints("predictions need, at step 7: probe loo, ");
+    assert_int_equal(run("runs --last 1 --store s.db", BOTH), 0);
+    prints(" at 32 ");
+}
+
 static void goes_on_with_a_prompt(void **state)
 {
     (void)state;
@@ -265,13 +279,10 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trains_and_evaluates),
-        cmocka_unit_test(the_store_has_its_losses),
-        cmocka_unit_test(tells_on_the_way),
-        cmocka_unit_test(goes_on_with_a_prompt),
-        cmocka_unit_test(goes_out_and_comes_back),
-        cmocka_unit_test(sweeps_and_reproduces),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(trains_and_evaluates),  cmocka_unit_test(the_store_has_its_losses),
+        cmocka_unit_test(tells_on_the_way),      cmocka_unit_test(a_probe_hides_no_evaluation),
+        cmocka_unit_test(goes_on_with_a_prompt), cmocka_unit_test(goes_out_and_comes_back),
+        cmocka_unit_test(sweeps_and_reproduces), cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, make_texts, remove_home);
 }
