@@ -115,10 +115,10 @@ void lg_cli_put_place(struct lg_cli_record *r, const lg_cell *c)
     lg_cli_put_text(r, "unit", c->unit);
     lg_cli_put_int(r, "sparsity", c->sparsity);
     lg_cli_put_word(r, "source", c->predicted ? "predicted" : "given");
-    if (!has_positions(c)) return;
-    lg_cli_put_int(r, "first", c->first);
-    lg_cli_put_int(r, "last", c->last);
-    lg_cli_put_int(r, "context", c->context);
+    int csv = r->form == LG_CLI_CSV && has_positions(c);
+    if (c->first || csv) lg_cli_put_int(r, "first", c->first);
+    if (c->last || csv) lg_cli_put_int(r, "last", c->last);
+    if (c->context || csv) lg_cli_put_int(r, "context", c->context);
 }
 
 static void put_cell(struct lg_cli_record *r, const void *row)

@@ -17,10 +17,9 @@ const char lg_cmd_eval_help[] =
     "with the model's own (predicted). The interval is Wilson's, 95%. First error: the median\n"
     "place of the first wrong token in the answers that have one; earliest: in any of them.\n"
     "Beside it the same teacher-forced: each token predicted from the right ones before it. An\n"
-    "answer of one token\n"
-    "with a given ID is the same either way, and is made once. Of own data (jsonl:FILE) the\n"
-    "examples are the lines that were held out from training (task.test), each once; of lengths\n"
-    "that training never shows, all lines.\n"
+    "answer of one token with a given ID is the same either way, and is made once. Of own data\n"
+    "(jsonl:FILE) the examples are the lines that were held out from training (task.test), each\n"
+    "once; of lengths that training never shows, all lines.\n"
     "\n"
     "A run of the task text has a loss instead, in nats per token, by position on held-out\n"
     "documents: with all tokens of the document before it (truncated), and sliding, with the last\n"
@@ -49,9 +48,9 @@ const char lg_cmd_eval_help[] =
     "  --threads N           threads (all cores); the result does not depend on it\n"
     "  --plot FILE           draw exact answers by length, or losses by position (.svg, .png,\n"
     "                        .pdf; -: in letters)\n"
-    "  --measure KIND,..     draw these instead: columns of --csv, such as token_accuracy\n"
+    "  --measure KIND,..     draw these instead, columns of --csv such as token_accuracy\n"
     "  --title TEXT          of the figure (the run's name)\n"
-    "  --json, --csv         one object, or one row, a cell, with all that was measured\n"
+    "  --json, --csv         one object, or one row, per cell, with all that was measured\n"
     "\n"
     "Examples:\n"
     "  lengthen eval runs/parity --lengths 20,100,1000 --samples 100\n"
@@ -153,6 +152,12 @@ static int evaluate(struct request *q)
     char name[256];
     const char *file = q->plot && strcmp(q->plot, "-") != 0 ? q->plot : NULL;
     int code = file ? lg_figure_check(file, &err) : 0;
+    const char *form = lg_run_form(q->o.folder);
+    for (int i = 0; i < q->measures.count && *form; i++)
+        if (strcmp(q->measures.kind[i]->form, form) != 0)
+            return lg_cli_wrong("eval", "--measure %s is of %s, but %s has %s; choose one of these",
+                                q->measures.kind[i]->name, q->measures.kind[i]->form, q->o.folder,
+                                form);
     q->o.store = lg_cli_store(q->o.store);
     q->o.settings = (const char *const *)q->vary;
     q->o.each = show_cell;

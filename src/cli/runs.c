@@ -34,7 +34,7 @@ const char lg_cmd_runs_help[] =
     "last\n"
     "loss.\n"
     "  --plot FILE       draw their exact answers by length, or losses (.svg, .png, .pdf)\n"
-    "  --measure KIND,.. these instead: columns of `lengthen eval --csv`\n"
+    "  --measure KIND,.. these instead, columns of `lengthen eval --csv`\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
     "  --yes             does not ask\n"
     "\n"

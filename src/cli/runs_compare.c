@@ -250,8 +250,8 @@ static int compare(struct lg_cli_asked *a, struct side *s, int n, struct lg_cli_
     if (!e) e = a->json ? print_json(a, s, n, cells) : print_table(a, s, n, cells);
     if (e) return -1;
     if (a->plot && !cells->count)
-        return lg_cli_wrong("runs", "none of these runs was evaluated, so there is nothing to "
-                                    "draw; see lengthen eval");
+        return lg_cli_wrong("runs", "none of these runs was evaluated like that, so there is "
+                                    "nothing to draw; see lengthen eval");
     return lg_cli_cells_draw(cells, &a->measures, "Runs compared", "runs", a->plot, 0);
 }
 

@@ -43,10 +43,10 @@ const char lg_cmd_sweep_help[] =
     "run\n"
     "                        of another config is refused\n"
     "  --plot FILE           draw medians by length (.svg, .png, .pdf; -: in letters)\n"
-    "  --measure KIND,..     show these instead: columns of `lengthen eval --csv`, such as\n"
+    "  --measure KIND,..     show these instead, columns of `lengthen eval --csv` such as\n"
     "                        token_accuracy\n"
-    "  --json                one object a cell and measure\n"
-    "  --csv                 one row a cell, measure and seed\n"
+    "  --json                one object per cell and measure\n"
+    "  --csv                 one row per cell, measure and seed\n"
     "\n"
     "Examples:\n"
     "  lengthen sweep experiments/sweep.yaml --jobs 2\n"
@@ -244,8 +244,8 @@ static int show(struct request *q, const char *file)
         return LG_EXIT_FAILED;
     }
     if (!t->count)
-        fprintf(stderr, "No run of this sweep is done: nothing of %s is in the store %s yet.\n",
-                q->o.folder, q->o.store);
+        fprintf(stderr, "No run of this sweep is done%s: nothing of %s is in the store %s yet.\n",
+                q->measures.count ? ", or none has such a measure" : "", q->o.folder, q->o.store);
     int letters = (q->plot && !file) || (table && isatty(STDOUT_FILENO));
     return lg_cli_cells_draw(t, &q->measures, q->o.file, "sweep", file, letters);
 }
