@@ -172,7 +172,7 @@ int lg_cli_cells_draw(const struct lg_cli_cells *t, const struct lg_cli_measures
 {
     struct drawing d = {.t = t};
     lg_series s = {0};
-    char x_label[100], y_label[200];
+    char x_label[100], y_label[NAME] = "";
     look(&d, m);
     if (!d.first || (!file && !letters)) return LG_EXIT_DONE;
     const lg_cell *c = &d.first->cell;
@@ -183,8 +183,9 @@ int lg_cli_cells_draw(const struct lg_cli_cells *t, const struct lg_cli_measures
                 "unit\n",
                 command, MOST_CURVES);
     lg_length_label(d.unit ? "length" : c->unit, x_label, sizeof x_label);
-    snprintf(y_label, sizeof y_label, "%s%s, %s", d.kind->label,
-             t->joined ? ", median of the seeds" : "", lg_cli_unit_text(d.kind));
+    if (!d.kinds) add_part(y_label, d.kind->label);
+    if (t->joined) add_part(y_label, "median of the seeds");
+    add_part(y_label, lg_cli_unit_text(d.kind));
     lg_figure f = {.title = title,
                    .x_label = c->first ? "position (tokens)" : x_label,
                    .y_label = y_label,
