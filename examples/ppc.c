@@ -22,7 +22,7 @@ static void check(int ok)
     exit(1);
 }
 
-static void train(lg_model *m, lg_task *task, const lg_scheme *scheme)
+static void train(lg_model *m, lg_task *task, const lg_plan *plan)
 {
     lg_train_options o = lg_train_options_default();
     o.steps = STEPS, o.warmup = 50, o.lr = 4e-3;
@@ -40,7 +40,7 @@ static void train(lg_model *m, lg_task *task, const lg_scheme *scheme)
             lg_rng starts; /* of the IDs */
             lg_rng_init(&starts, SEED, 2, d.index);
             check(!lg_task_example(task, &d, &x, &err));
-            check(!lg_scheme_add(scheme, task, &x, &starts, &b, &err));
+            check(!lg_plan_add(plan, &x, &starts, &b, &err));
         }
         check(!lg_trainer_step(t, &b, NULL, &err));
     }
@@ -66,7 +66,9 @@ int main(void)
     check(!lg_scheme_check(&scheme, task, &c, 10, NULL, &err));
     lg_model *m = lg_model_new(&c, &err);
     check(m != NULL);
-    train(m, task, &scheme);
+    lg_plan plan; /* the scheme, opened once for all examples */
+    check(!lg_plan_open(&plan, &scheme, task, &err));
+    train(m, task, &plan);
 
     lg_score s;
     lg_draw d = {.seed = SEED, .stream = 3, .length_lo = 100, .length_hi = 100};

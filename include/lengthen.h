@@ -468,19 +468,28 @@ typedef struct lg_encoding_info {
 int lg_encoding_count(void);
 lg_encoding_info lg_encoding_info_at(int i);
 
-/* Which ID a token gets, and who supplies those of generated tokens. */
+/* Which ID a token gets: the names that lg_scheme.ids takes. */
 typedef struct lg_ids_info {
     const char *name;
     const char *line, *text;
+    int labels; /* 1: tokens with the same label of the task share an ID */
 } lg_ids_info;
 int lg_ids_count(void);
 lg_ids_info lg_ids_info_at(int i);
-int lg_id_head_count(void); /* the heads of source predicted */
-lg_ids_info lg_id_head_info_at(int i);
+
+/* The heads that predict the IDs of generated tokens: the names that lg_scheme.source takes
+ * beside "given". */
+typedef struct lg_id_head_info {
+    const char *name;
+    const char *line, *text;
+    int steps; /* 1: class c stands for the step c - reach from the carried ID, and nothing beyond
+                  the span is looked at */
+} lg_id_head_info;
+int lg_id_head_count(void);
+lg_id_head_info lg_id_head_info_at(int i);
 
 typedef struct lg_scheme {
-    const char *ids;  /* "plain", "random-start", "randomized", "pose", "coupled", "abacus", and
-                        "coupled+randomized", "coupled+pose" */
+    const char *ids;  /* a name of lg_ids_info_at */
     int levels;       /* coupled: how many of the task's levels, from the first on; 0: all */
     int max_id;       /* random starts and samples are drawn so that no ID passes this; 0: none
                         are drawn, every level starts at 1 */
@@ -488,8 +497,8 @@ typedef struct lg_scheme {
     int target;       /* pose: the length (in IDs) to be ready for */
     int cut_anywhere; /* pose: 1: of two chunks the first may be longer than half, too */
     int random_start; /* pose: 1: the first chunk is shifted at random, too */
-    /* source of the IDs of generated tokens, of each level: NULL or "given": the task's rule;
-     * predicted: "absolute", "delta" or "pointer" */
+    /* source of the IDs of generated tokens, of each level: NULL or "given": the task's rule; or
+     * a name of lg_id_head_info_at */
     const char *source[LG_LEVELS];
     int reach; /* delta: changes of -reach..reach */
 } lg_scheme;
@@ -503,17 +512,32 @@ int lg_scheme_config(const lg_scheme *s, const lg_task *t, lg_model_config *c, l
 int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, int length,
                     lg_error *remark, lg_error *err);
 
+/* A scheme that was opened for a task: its names are looked up and its numbers checked once, not
+ * for every example. Nothing writes to it afterwards, so threads may share it; there is nothing to
+ * free. The task must outlive it. */
+typedef struct lg_plan {
+    lg_scheme scheme; /* a copy; its names are the library's own */
+    const lg_task_shape *shape;
+    lg_ids_info ids;
+    int levels;
+    int head[LG_LEVELS]; /* its place in lg_id_head_info_at; -1: given */
+    /* The library's: the row of the IDs, the one that is composed with it (or NULL), the flags of
+     * both. */
+    const struct lg__ids_row *row, *over;
+    unsigned flags;
+} lg_plan;
+int lg_plan_open(lg_plan *p, const lg_scheme *s, const lg_task *t, lg_error *err);
+
 /* The IDs of an example: ids[l] has room for x->n. In training, starts are drawn from r; with r
  * NULL (evaluation) they are 1, PoSE is plain, and "randomized" draws by the example's own tokens. */
-int lg_scheme_ids(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r,
-                  int32_t *const ids[LG_LEVELS], lg_error *err);
+int lg_plan_ids(const lg_plan *p, const lg_example *x, lg_rng *r, int32_t *const ids[LG_LEVELS],
+                lg_error *err);
 /* Adds an example to a batch: tokens but the last, IDs, targets, and ID targets of the source. */
-int lg_scheme_add(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r, lg_batch *b,
-                  lg_error *err);
+int lg_plan_add(const lg_plan *p, const lg_example *x, lg_rng *r, lg_batch *b, lg_error *err);
 /* The ID at `level` that the decoder's heads predict for the next token of sequence s, where
  * carried is the latest ID that the sequence had at this level. */
-int32_t lg_scheme_next_id(const lg_scheme *s, const lg_model_config *c, lg_decoder *d, int sequence,
-                          int level, int32_t carried);
+int32_t lg_plan_next_id(const lg_plan *p, const lg_model_config *c, lg_decoder *d, int sequence,
+                        int level, int32_t carried);
 
 /* Examples of a task with their IDs, one by one: what a model would be trained on, for a look at it.
  *
@@ -527,6 +551,7 @@ typedef struct lg_sampler {
     lg_scheme scheme; /* ids NULL: "coupled" for a task with labels, else "plain" */
     int train;        /* 1: IDs as in training; 0: as in evaluation */
     lg_draw draw; /* length_lo 0: a length that shows the format; of own data all that there are */
+    lg_plan plan; /* the scheme, opened */
     lg_model_config config; /* what the scheme makes of it: levels, classes, pointers */
     lg_example x;           /* the example of draw.index - 1, */
     int32_t *ids[LG_LEVELS];

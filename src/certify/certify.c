@@ -53,7 +53,7 @@ static int generate(struct certifying *w, int32_t *token, int most, lg_error *er
         if (token[n++] == stop) break;
         for (int l = 0; l < m->levels; l++) {
             int place = x->answer + n - 1, known = place < text->rows;
-            id[l] = m->id_classes[l] > 0 ? lg_scheme_next_id(&w->run.scheme, m, d, 0, l, carried[l])
+            id[l] = m->id_classes[l] > 0 ? lg_plan_next_id(&w->run.plan, m, d, 0, l, carried[l])
                                          : text->ids[l][known ? place : text->rows - 1];
             if (id[l] != LG_ABSENT) carried[l] = id[l];
         }

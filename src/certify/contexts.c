@@ -149,7 +149,7 @@ static int find_ways_on(struct lg__contexts *c, lg_error *err)
 
 int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error *err)
 {
-    *c = (struct lg__contexts){.task = r->task, .scheme = &r->scheme, .model = r->model_config};
+    *c = (struct lg__contexts){.task = r->task, .plan = &r->plan, .model = r->model_config};
     lg_example_init(&c->x);
     lg_batch_init(&c->text);
     /* Of texts no positions would help. */
@@ -219,7 +219,7 @@ static int write_text(struct lg__contexts *c, int n, lg_error *err)
 {
     lg_batch_reset(&c->text);
     int e = c->columns.write(c->task, c->string.data, n, &c->x, err);
-    return e ? e : lg_scheme_add(c->scheme, c->task, &c->x, NULL, &c->text, err);
+    return e ? e : lg_plan_add(c->plan, &c->x, NULL, &c->text, err);
 }
 
 static int add_input(struct lg__contexts *c, const struct lg__input *in, lg_error *err)

@@ -29,7 +29,7 @@ struct lg__context {
 
 struct lg__contexts {
     const lg_task *task;
-    const lg_scheme *scheme;
+    const lg_plan *plan;
     lg_model_config model;
     struct lg__columns columns;
     int back, ahead;               /* columns that a position sees behind and ahead of its own */
@@ -51,7 +51,7 @@ struct lg__contexts {
     struct lg__block string; /* int32_t: the columns of an input */
 };
 
-/* Opens from a run, whose task and scheme must outlive it: refused with the reason where nothing can
+/* Opens from a run, whose task and plan must outlive it: refused with the reason where nothing can
  * be certified. Cleared in any case. */
 int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error *err);
 /* Fills the set. Two inputs in which the same context has different answers are refused. */

@@ -25,13 +25,23 @@ const char lg_cmd_positions_help[] =
 
 /* ---- The four choices ------------------------------------------------------------------- */
 
-static lg_ids_info encoding_at(int i)
+struct entry {
+    const char *name, *line, *text;
+};
+
+static struct entry ids_at(int i)
 {
-    lg_encoding_info e = lg_encoding_info_at(i);
-    return (lg_ids_info){e.name, e.line, e.text};
+    lg_ids_info info = lg_ids_info_at(i);
+    return (struct entry){info.name, info.line, info.text};
 }
 
-static const lg_ids_info spans[] = {
+static struct entry encoding_at(int i)
+{
+    lg_encoding_info info = lg_encoding_info_at(i);
+    return (struct entry){info.name, info.line, info.text};
+}
+
+static const struct entry spans[] = {
     {"full", "every earlier token",
      "A token sees itself and every earlier token.\n"
      "The number of keys grows with the length, and with it the share of attention that goes to\n"
@@ -50,14 +60,15 @@ static const lg_ids_info spans[] = {
      "the scores alone the end of an input may look like its middle.\n"},
 };
 static int span_count(void) { return sizeof spans / sizeof *spans; }
-static lg_ids_info span_at(int i) { return spans[i]; }
+static struct entry span_at(int i) { return spans[i]; }
 
 /* Source: the rule, then the heads. */
 static int source_count(void) { return 1 + lg_id_head_count(); }
-static lg_ids_info source_at(int i)
+static struct entry source_at(int i)
 {
-    if (i > 0) return lg_id_head_info_at(i - 1);
-    return (lg_ids_info){
+    lg_id_head_info head = lg_id_head_info_at(i - 1);
+    if (i > 0) return (struct entry){head.name, head.line, head.text};
+    return (struct entry){
         "given", "the task's rule: no prediction",
         "Generated tokens get the IDs that the scheme gives them in training: the task's labels\n"
         "for coupled IDs, the next ones for the others. Nothing has to be learned, but with "
@@ -70,9 +81,9 @@ static lg_ids_info source_at(int i)
 static const struct choice {
     const char *name, *line, *setting;
     int (*count)(void);
-    lg_ids_info (*at)(int i);
+    struct entry (*at)(int i);
 } choices[] = {
-    {"ids", "which ID a token gets", "lg_scheme.ids", lg_ids_count, lg_ids_info_at},
+    {"ids", "which ID a token gets", "lg_scheme.ids", lg_ids_count, ids_at},
     {"encoding", "how an ID enters the network", "lg_model_config.encoding", lg_encoding_count,
      encoding_at},
     {"span", "which keys a query sees", "lg_model_config.span", span_count, span_at},
@@ -94,7 +105,7 @@ static void print_list(void)
     for (int c = 0; c < CHOICES; c++) {
         printf("%s%s: %s\n", c ? "\n" : "", choices[c].name, choices[c].line);
         for (int i = 0; i < choices[c].count(); i++) {
-            lg_ids_info info = choices[c].at(i);
+            struct entry info = choices[c].at(i);
             printf("  %-*s  %s\n", width, info.name, info.line);
         }
     }
@@ -108,7 +119,7 @@ static int print_named(const char *name, int json)
     int found = 0;
     for (int c = 0; c < CHOICES; c++)
         for (int i = 0; i < choices[c].count(); i++) {
-            lg_ids_info info = choices[c].at(i);
+            struct entry info = choices[c].at(i);
             if (name && strcmp(info.name, name) != 0) continue;
             if (json) {
                 printf("{\"choice\":\"%s\",\"name\":", choices[c].name);
@@ -147,7 +158,7 @@ static void print_markdown(void)
         printf("\n## %s: %s\n\nIn C: `%s`.\n", choices[c].name, choices[c].line,
                choices[c].setting);
         for (int i = 0; i < choices[c].count(); i++) {
-            lg_ids_info info = choices[c].at(i);
+            struct entry info = choices[c].at(i);
             printf("\n### %s\n\n```text\n%s\n\n", info.name, info.line);
             lg_cli_text(info.text);
             printf("```\n");

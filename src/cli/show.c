@@ -122,14 +122,13 @@ static int cell_pointer(char *text, int32_t class, int32_t point)
 /* What the head of a level is to predict at token t. */
 static int cell_next(char *text, const lg_sampler *s, int level, int t)
 {
-    const char *source = s->scheme.source[level];
     *text = 0;
     if (t >= s->batch.rows) return 0;
     int32_t class = s->batch.id_targets[level][t], reach = s->scheme.reach;
     if (class == LG_NONE) return 0;
     if (s->config.pointer[level])
         return cell_pointer(text, class, s->batch.point_targets[level][t]);
-    int delta = strcmp(source, "delta") == 0;
+    int delta = lg_id_head_info_at(s->plan.head[level]).steps;
     if (class > (delta ? 2 * reach : s->scheme.max_id)) return snprintf(text, CELL, "-");
     if (!delta) return snprintf(text, CELL, "%d", class);
     return snprintf(text, CELL, class == reach ? "0" : "%+d", class - reach);
@@ -159,7 +158,7 @@ static int cell(char *text, const lg_sampler *s, const struct row *row, int t)
 static int list_rows(const lg_sampler *s, struct row *row)
 {
     const lg_task_shape *shape = lg_task_get_shape(s->task);
-    int n = 0, coupled = strncmp(s->scheme.ids, "coupled", 7) == 0;
+    int n = 0, coupled = s->plan.ids.labels;
     row[n++] = (struct row){TOKEN, 0, "token"};
     for (int l = 0; l < s->config.levels; l++) {
         char level[32] = "id";

@@ -10,6 +10,7 @@
 #include "engine/work.h"
 #include "measure/answer.h"
 #include "measure/bench.h"
+#include "positions/ids.h"
 #include "base/clock.h"
 
 /* Examples that are answered side by side, by all threads; each has at least a few, for which the
@@ -32,8 +33,8 @@ struct answering {
     const lg_model *m;
     lg_task *t;
     const lg_scheme *s;
+    lg_plan plan;
     const lg_model_config *c;
-    const lg_task_shape *shape;
     int predicted;
     lg_batch prompts;
     lg_decoder *decoder;
@@ -64,7 +65,7 @@ static int prepare(struct answering *w, struct attempt *a, lg_error *err)
         return e;
     int32_t *ids[LG_LEVELS] = {0};
     for (int l = 0; l < levels; l++) ids[l] = rule(a, l);
-    if ((e = lg_scheme_ids(w->s, w->t, &a->x, NULL, ids, err))) return e;
+    if ((e = lg_plan_ids(&w->plan, &a->x, NULL, ids, err))) return e;
     lg_sequence prompt = {.n = a->x.answer, .levels = levels, .tokens = a->x.tokens};
     for (int l = 0; l < levels; l++) {
         prompt.ids[l] = ids[l];
@@ -86,10 +87,10 @@ static void choose(struct answering *w, int i, int n, lg_score *score)
     score->right += right;
     if (!right && !a->first) a->first = a->at - a->x.answer + 1;
     for (int l = 0; l < w->c->levels; l++) {
-        int predicts = w->predicted && w->s->source[l] && strcmp(w->s->source[l], "given") != 0;
+        int predicts = w->predicted && w->plan.head[l] != LG__HEAD_GIVEN;
         int32_t expected = rule(a, l)[a->at], id = expected;
         if (predicts) {
-            id = lg_scheme_next_id(w->s, w->c, w->decoder, i, l, a->carried[l]);
+            id = lg_plan_next_id(&w->plan, w->c, w->decoder, i, l, a->carried[l]);
             score->ids++;
             score->ids_right += id == expected;
         }
@@ -99,7 +100,7 @@ static void choose(struct answering *w, int i, int n, lg_score *score)
     w->token[i] = token;
     a->at++;
     /* What has not stopped where the answer ends is wrong, whatever comes. */
-    a->done = a->at >= a->x.n || (w->shape->stop != LG_NONE && token == w->shape->stop);
+    a->done = a->at >= a->x.n || (w->plan.shape->stop != LG_NONE && token == w->plan.shape->stop);
 }
 
 /* The first wrong token of an answer of n, from 1; 0: there is none. */
@@ -158,11 +159,13 @@ static int run(struct answering *w, lg_error *err)
     return e;
 }
 
-/* The model is one that the scheme can be used with. */
-static int check(const struct answering *w, lg_error *err)
+/* Opens the scheme; the model is one that it can be used with. */
+static int open_scheme(struct answering *w, lg_error *err)
 {
     lg_model_config c = *w->c;
-    int e = lg_scheme_config(w->s, w->t, &c, err), differ = c.levels != w->c->levels;
+    int e = lg_plan_open(&w->plan, w->s, w->t, err);
+    if (!e) e = lg_scheme_config(w->s, w->t, &c, err);
+    int differ = c.levels != w->c->levels;
     for (int l = 0; l < c.levels && w->predicted; l++)
         differ |= c.id_classes[l] != w->c->id_classes[l] || c.pointer[l] != w->c->pointer[l];
     if (e || !differ) return e;
@@ -195,9 +198,8 @@ int lg__answer_beside(const lg_model_config *c, int tokens, int threads)
 static int open_thread(struct answering *w, int beside, int samples, lg_error *err)
 {
     w->c = lg_model_get_config(w->m);
-    w->shape = lg_task_get_shape(w->t);
     lg_batch_init(&w->prompts);
-    int e = check(w, err);
+    int e = open_scheme(w, err);
     if (!e && !(w->first = lg__alloc((size_t)samples * sizeof *w->first))) e = no_memory(err);
     if (!e && !(w->decoder = lg_decoder_new(w->m, beside, err))) e = LG_ERROR_MEMORY;
     if (!e && w->limit) lg__decoder_stop_at(w->decoder, at_limit, w);
@@ -422,7 +424,7 @@ int lg__answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const l
     *single = 1;
     if (samples < 1)
         return lg__fail(err, LG_ERROR_ARGUMENT, "%d samples; take at least 1", samples);
-    int e = check(&w, err);
+    int e = open_scheme(&w, err);
     if (!e && !(w.first = lg__alloc((size_t)samples * sizeof *w.first))) e = no_memory(err);
     lg_evaluator *evaluator = e ? NULL : lg_evaluator_new(m, threads, err);
     if (!e && !evaluator) e = LG_ERROR_MEMORY;
@@ -433,7 +435,7 @@ int lg__answer_taught(const lg_model *m, lg_task *t, const lg_scheme *s, const l
         for (; done < samples && !e && w.prompts.rows < ROWS; done++, one.index++) {
             if ((e = lg_task_example(t, &one, &x, err))) break;
             *single &= x.n - x.answer == 1;
-            e = lg_scheme_add(s, t, &x, NULL, &w.prompts, err);
+            e = lg_plan_add(&w.plan, &x, NULL, &w.prompts, err);
         }
         if (!e && !(e = lg_evaluator_run(evaluator, &w.prompts, &r, err)))
             count_batch(&w, &r, score);

@@ -229,8 +229,7 @@ static int check_words(const struct lg__run *r, const lg_task *other, const char
                         "trained with (%d words); train a run with it",
                         what, b->vocab, a->vocab);
     int needed = r->model_config.levels;
-    if (strncmp(r->scheme.ids, "coupled", 7) != 0 || b->levels == needed ||
-        (r->scheme.levels && b->levels > needed))
+    if (!r->plan.ids.labels || b->levels == needed || (r->scheme.levels && b->levels > needed))
         return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "with %s the task has labels at %d level%s, but the run was trained with "

@@ -82,7 +82,7 @@ static int add_sequence(struct measuring *m, const int32_t *tokens, int n, int f
     lg_example *x = &m->example;
     int e = lg__example_fill(x, tokens, n, err);
     for (int i = 0; i < n && !e; i++) x->loss[i] = i >= from && i <= to;
-    return e ? e : lg_scheme_add(&m->run->scheme, m->run->task, x, NULL, &m->batch, err);
+    return e ? e : lg_plan_add(&m->run->plan, x, NULL, &m->batch, err);
 }
 
 static int set_length(struct measuring *m, int n, lg_error *err)

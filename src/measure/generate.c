@@ -20,7 +20,6 @@ enum { MOST = 1 << 20, UNKNOWN_MOST = 1000 };
 struct generation {
     const lg_generate_options *o;
     struct lg__run run;
-    struct lg__plan plan;
     const lg_model_config *c;
     const lg_task_shape *shape;
     int predicted;
@@ -50,7 +49,7 @@ static int own_data(const struct generation *g)
 
 static int predicts(const struct generation *g, int level)
 {
-    return g->predicted && g->plan.head[level] != LG__HEAD_GIVEN;
+    return g->predicted && g->run.plan.head[level] != LG__HEAD_GIVEN;
 }
 
 /* ---- Options ---------------------------------------------------------------------------- */
@@ -473,13 +472,13 @@ static int no_labels(const struct search *s, lg_error *err)
 /* Takes over the labels of the prompt, and of the right answer what is sure. */
 static int adopt(struct generation *g, const struct search *s, const struct alike *a, lg_error *err)
 {
-    int n = g->x.n, abacus = g->plan.ids == LG__IDS_ABACUS;
+    int n = g->x.n, by_text = g->run.plan.row->next != NULL;
     int known = a == &s->equal && a->answer && a->tokens;
     int e = lg__example_room(&g->x, a->first.n, err);
     if (e) return e;
     for (int l = 0; l < LG_LEVELS; l++)
         memcpy(g->x.labels[l], a->first.labels[l], (size_t)a->first.n * sizeof **g->x.labels);
-    if (!a->answer || (abacus && !known)) return 0;
+    if (!a->answer || (by_text && !known)) return 0;
     memcpy(g->x.tokens + n, a->first.tokens + n, (size_t)(a->first.n - n) * sizeof *g->x.tokens);
     g->x.n = a->first.n;
     g->right = g->x.n - n;
@@ -489,7 +488,7 @@ static int adopt(struct generation *g, const struct search *s, const struct alik
 
 static int find_labels(struct generation *g, lg_error *warning, lg_error *err)
 {
-    struct search s = {.g = g, .levels = lg__plan_coupled(&g->plan) ? g->plan.levels : 0};
+    struct search s = {.g = g, .levels = g->run.plan.ids.labels ? g->run.plan.levels : 0};
     const struct alike *order[] = {&s.equal, &s.skeleton, &s.any}, *best = NULL;
     int e = lg__block_grow(&s.constant, (size_t)g->x.n * sizeof(int32_t), 0, "a prompt", err);
     if (!e) e = lg__block_grow(&s.varies, (size_t)g->shape->vocab, 0, "a vocabulary", err);
@@ -522,7 +521,7 @@ static int rule_ids(struct generation *g, lg_error *err)
     int32_t *ids[LG_LEVELS] = {0};
     int e = ids_room(g, err);
     for (int l = 0; l < g->c->levels && !e; l++) ids[l] = rule(g, l);
-    return e ? e : lg_scheme_ids(&g->run.scheme, g->run.task, &g->x, NULL, ids, err);
+    return e ? e : lg_plan_ids(&g->run.plan, &g->x, NULL, ids, err);
 }
 
 /* How many tokens may be generated. */
@@ -557,7 +556,7 @@ static int check_given(const struct generation *g, lg_error *err)
 {
     int given = 0;
     for (int l = 0; l < g->c->levels; l++) given |= !predicts(g, l);
-    if (!given || g->right || !lg__plan_coupled(&g->plan)) return 0;
+    if (!given || g->right || !g->run.plan.ids.labels) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "the rule's IDs of this prompt's answer are not known, so they cannot be "
                     "given; %s",
@@ -570,15 +569,16 @@ static int check_given(const struct generation *g, lg_error *err)
 /* IDs that go on counting whatever the answer is. */
 static int by_place(const struct generation *g)
 {
-    if (g->plan.ids == LG__IDS_RANDOMIZED) return !g->right; /* drawn for the whole text */
-    return !lg__plan_coupled(&g->plan) && g->plan.ids != LG__IDS_ABACUS;
+    const lg_plan *p = &g->run.plan;
+    if (p->ids.labels || p->row->next) return 0;
+    return !(p->flags & LG__IDS_DRAWN) || !g->right; /* drawn for the whole text */
 }
 
 /* IDs of places go on after the prompt for as long as there may be tokens. */
 static int extend(struct generation *g, lg_error *err)
 {
     int n = g->x.answer + g->most, e;
-    if (g->plan.ids == LG__IDS_RANDOMIZED && n > g->run.scheme.max_id + 1 && !g->o->max_tokens)
+    if ((g->run.plan.flags & LG__IDS_DRAWN) && n > g->run.scheme.max_id + 1 && !g->o->max_tokens)
         n = g->run.scheme.max_id + 1;
     if (n <= g->x.n) return 0;
     if ((e = lg__example_room(&g->x, n, err))) return e;
@@ -590,7 +590,7 @@ static int extend(struct generation *g, lg_error *err)
 
 static int typed_prompt(struct generation *g, lg_error *warning, lg_error *err)
 {
-    int coupled = lg__plan_coupled(&g->plan), e = read_prompt(g, err);
+    int coupled = g->run.plan.ids.labels, e = read_prompt(g, err);
     g->typed = 1;
     if (!e && g->o->prompt_ids && !coupled)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
@@ -617,11 +617,10 @@ static double probability(const float *logits, int n, int32_t token)
 /* The ID at a level of the generated token at place `at`. */
 static int32_t next_id(struct generation *g, int level, int at, int32_t token)
 {
+    const lg_plan *p = &g->run.plan;
     int32_t last = g->carried[level];
-    if (predicts(g, level))
-        return lg_scheme_next_id(&g->run.scheme, g->c, g->decoder, 0, level, last);
-    if (g->plan.ids == LG__IDS_ABACUS && !g->right) /* by the text itself */
-        return g->shape->digit[token] ? last + 1 : 0;
+    if (predicts(g, level)) return lg_plan_next_id(p, g->c, g->decoder, 0, level, last);
+    if (p->row->next && !g->right) return p->row->next(p, last, token);
     return rule(g, level)[at < g->x.n ? at : g->x.n - 1];
 }
 
@@ -695,8 +694,7 @@ static lg_run_answer heading(const struct generation *g, int64_t example)
                        .prompt = g->x.answer,
                        .known = g->known,
                        .right = g->right};
-    for (int l = 0; l < a.levels && lg__plan_coupled(&g->plan); l++)
-        a.level[l] = g->shape->level[l];
+    for (int l = 0; l < a.levels && g->run.plan.ids.labels; l++) a.level[l] = g->shape->level[l];
     return a;
 }
 
@@ -755,7 +753,6 @@ int lg_run_generate(const lg_generate_options *o, lg_error *warning, lg_error *e
         g.c = lg_model_get_config(g.run.model);
         g.shape = lg_task_get_shape(g.run.task);
         g.seed = (uint64_t)(o->seed < 0 ? g.run.config.seed : o->seed);
-        e = lg__plan_make(&g.plan, &g.run.scheme, g.shape, err);
     }
     if (!e) e = choose_source(&g, err);
     if (!e) e = generate(&g, warning, err);

@@ -81,7 +81,7 @@ static int make_ids(struct writing *w, lg_error *err)
     int prompt = w->x.n;
     for (int i = 0; i < w->o->max_tokens; i++) lg__put(&w->x, 0, LG_ABSENT, LG_ABSENT, LG_ABSENT);
     w->ids = levels[0] = malloc((size_t)w->x.n * sizeof *w->ids);
-    int e = w->ids ? lg_scheme_ids(&w->run.scheme, w->run.task, &w->x, NULL, levels, err)
+    int e = w->ids ? lg_plan_ids(&w->run.plan, &w->x, NULL, levels, err)
                    : lg__fail(err, LG_ERROR_MEMORY, "no memory for IDs; end other programs");
     if (!e && w->run.model_config.rope_scaling == LG_ROPE_DYNAMIC)
         e = lg_model_set_length(w->run.model, w->x.n, err);

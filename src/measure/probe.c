@@ -34,6 +34,7 @@ struct probing {
     struct lg__run run;
     lg_probe_options o;
     lg_task *task; /* the run's own, or o.task */
+    lg_plan plan;  /* of it */
     lg_evaluator *evaluator;
     lg_batch batch;
     lg_example x;
@@ -218,7 +219,7 @@ static int draw(struct probing *p, int index, lg_error *err)
     if ((e = lg_task_example(p->task, &d, &p->x, err)) || (e = make_room(p, err))) return e;
     for (int l = 0; l < p->run.model_config.levels; l++)
         ids[l] = (int32_t *)p->ids.data + (size_t)l * (size_t)p->x.n;
-    if ((e = lg_scheme_ids(&p->run.scheme, p->task, &p->x, NULL, ids, err))) return e;
+    if ((e = lg_plan_ids(&p->plan, &p->x, NULL, ids, err))) return e;
     for (int t = 1; t < p->x.n; t++) wanted += p->x.loss[t];
     lg_rng_init(&r, d.seed, STREAM_PLACES, d.index);
     int chosen = (int)lg_rng_below(&r, wanted ? (uint32_t)wanted : 1);
@@ -299,8 +300,10 @@ static int check(struct probing *p, lg_error *err)
                         "%d predictions with the last %d tokens kept; take 1 or more of each",
                         o->predictions, o->keep_last);
     p->task = p->run.task;
+    p->plan = p->run.plan;
     if (!o->task) return 0;
-    return lg__run_other_task(&p->run, o->task, NULL, &p->task, err);
+    int e = lg__run_other_task(&p->run, o->task, NULL, &p->task, err);
+    return e ? e : lg_plan_open(&p->plan, &p->run.scheme, p->task, err);
 }
 
 int lg_probe(const lg_probe_options *o, lg_probe_result *result, lg_error *err)

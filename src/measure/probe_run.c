@@ -33,6 +33,7 @@ struct probing {
     lg_run_probe_options o;
     struct lg__run run;
     lg_task *task; /* the run's own, or o.task */
+    lg_plan plan;  /* of it */
     int text;
     struct lg__held held;
     struct lg__influence influence;
@@ -133,14 +134,14 @@ static int read_against(struct probing *p, lg_error *err)
     if (e) return e;
     memcpy(a->x.loss, p->x.loss, (size_t)p->x.n);
     lg_batch_reset(&a->batch);
-    e = lg_scheme_add(&a->run.scheme, a->run.task, &a->x, NULL, &a->batch, err);
+    e = lg_plan_add(&a->run.plan, &a->x, NULL, &a->batch, err);
     if (!e) e = read_losses(a, loss, &done, err);
     if (!e) e = set_length(&a->run, C, err);
     for (int i = 0; i < count && !e; i++) {
         e = lg__example_fill(&a->x, p->x.tokens + need[i].at - C, C + 1, err);
         if (e) break;
         memset(a->x.loss, 0, (size_t)C);
-        e = lg_scheme_add(&a->run.scheme, a->run.task, &a->x, NULL, &a->batch, err);
+        e = lg_plan_add(&a->run.plan, &a->x, NULL, &a->batch, err);
         if (!e && (a->batch.rows >= ROWS || i == count - 1)) e = read_losses(a, loss, &done, err);
     }
     return e;
@@ -289,7 +290,7 @@ static int one_document(struct probing *p, lg_error *err)
         e = lg__block_grow(&p->ids[l], (size_t)p->x.n * sizeof(int32_t), 0, "IDs", err);
         passage.ids[l] = ids[l] = p->ids[l].data;
     }
-    if (!e) e = lg_scheme_ids(&p->run.scheme, p->task, &p->x, NULL, ids, err);
+    if (!e) e = lg_plan_ids(&p->plan, &p->x, NULL, ids, err);
     return e ? e : look(p, document, &passage, err);
 }
 
@@ -315,6 +316,7 @@ static int open_task(struct probing *p, lg_error *err)
 {
     const struct lg__config *c = &p->run.config;
     p->task = p->run.task;
+    p->plan = p->run.plan;
     if (p->o.texts && !p->text)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s is a run of task %s, which is not probed on texts (--text); name "
@@ -325,7 +327,8 @@ static int open_task(struct probing *p, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s is a run of the task text; name other texts with --text, not --task",
                         p->o.folder);
-    return lg__run_other_task(&p->run, p->o.task, NULL, &p->task, err);
+    int e = lg__run_other_task(&p->run, p->o.task, NULL, &p->task, err);
+    return e ? e : lg_plan_open(&p->plan, &p->run.scheme, p->task, err);
 }
 
 /* No more than there are predictions to look at: one of each at least; nor lines of a file, which are

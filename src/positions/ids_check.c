@@ -39,30 +39,33 @@ static int check_config(const lg_scheme *s, const lg_task *t, const lg_model_con
     return 0;
 }
 
-static int check_span(const struct lg__plan *p, const lg_scheme *s, const lg_model_config *c,
-                      lg_error *err)
+static int check_span(const lg_plan *p, const lg_model_config *c, lg_error *err)
 {
-    int gaps = p->ids == LG__IDS_POSE || p->ids == LG__IDS_RANDOMIZED ||
-               p->ids == LG__IDS_COUPLED_POSE || p->ids == LG__IDS_COUPLED_RANDOMIZED;
-    if (!gaps || c->span != LG_SPAN_WINDOW) return 0;
+    char names[LG__IDS_NAMES];
+    if (!(p->flags & LG__IDS_GAPS) || c->span != LG_SPAN_WINDOW) return 0;
     return lg__fail_key(
         err, LG_ERROR_ARGUMENT, "span",
         "{ids} is %s and the span is a window of IDs: a gap between IDs would put the "
         "next column out of sight; take span full, or ids %s",
-        s->ids, lg__plan_coupled(p) ? "coupled" : "plain or random-start");
+        p->ids.name,
+        p->ids.labels ? p->row->name
+                      : lg__ids_names(names, LG__IDS_LABELS | LG__IDS_GAPS | LG__IDS_DIGITS));
 }
 
-static int check_abacus(const struct lg__plan *p, const lg_task_shape *shape, lg_error *err)
+static int check_digits(const lg_plan *p, lg_error *err)
 {
+    const lg_task_shape *shape = p->shape;
+    char names[LG__IDS_NAMES];
     int digits = 0;
-    if (p->ids != LG__IDS_ABACUS) return 0;
+    if (!(p->flags & LG__IDS_DIGITS)) return 0;
     for (int i = 0; shape->digit && i < shape->vocab; i++) digits += shape->digit[i];
     if (digits) return 0;
     return lg__fail_key(
         err, LG_ERROR_ARGUMENT, "ids",
-        "{ids} is abacus, which counts digits, but none of the %d words of task %s is a "
-        "digit; take ids plain, random-start or coupled",
-        shape->vocab, shape->info ? shape->info->name : "?");
+        "{ids} is %s, which counts digits, but none of the %d words of task %s is a "
+        "digit; take ids %s",
+        p->ids.name, shape->vocab, lg__ids_task_name(shape),
+        lg__ids_names(names, LG__IDS_DIGITS | LG__IDS_GAPS));
 }
 
 static const struct lg__encoding *encoding_of(const lg_model_config *c)
@@ -72,9 +75,10 @@ static const struct lg__encoding *encoding_of(const lg_model_config *c)
     return NULL;
 }
 
-static int check_head(const struct lg__plan *p, const lg_scheme *s, const lg_task_shape *shape,
-                      const lg_model_config *c, int l, lg_error *err)
+static int check_head(const lg_plan *p, const lg_model_config *c, int l, lg_error *err)
 {
+    const lg_scheme *s = &p->scheme;
+    const lg_task_shape *shape = p->shape;
     const struct lg__encoding *encoding = encoding_of(c);
     const char *name = level_name(shape, l);
     if (p->head[l] == LG__HEAD_ABSOLUTE && !(encoding && encoding->absolute))
@@ -109,19 +113,18 @@ static int32_t largest_id(const lg_batch *b)
 }
 
 /* Adds one example as in training and as in evaluation, to see whether either is refused. */
-static int try_example(const lg_scheme *s, const lg_task *t, const lg_example *x, int look,
-                       lg_batch *b, lg_error *err)
+static int try_example(const lg_plan *p, const lg_example *x, int look, lg_batch *b, lg_error *err)
 {
     lg_rng r;
     lg_rng_init(&r, 0, 0, (uint64_t)look);
-    int e = lg_scheme_add(s, t, x, &r, b, err);
-    return e ? e : lg_scheme_add(s, t, x, NULL, b, err);
+    int e = lg_plan_add(p, x, &r, b, err);
+    return e ? e : lg_plan_add(p, x, NULL, b, err);
 }
 
 /* Tries a few of the longest examples; *most becomes the largest ID met. */
-static int try_examples(const lg_scheme *s, lg_task *t, int length, int32_t *most, lg_error *err)
+static int try_examples(const lg_plan *p, lg_task *t, int length, int32_t *most, lg_error *err)
 {
-    const lg_task_shape *shape = lg_task_get_shape(t);
+    const lg_task_shape *shape = p->shape;
     int own = shape->info && strcmp(shape->info->family, "own data") == 0, e = 0;
     /* A program's examples can be read only once: they are checked as they come. */
     if (own && strcmp(shape->info->name, "exec") == 0) return 0;
@@ -137,7 +140,7 @@ static int try_examples(const lg_scheme *s, lg_task *t, int length, int32_t *mos
         d.index = (uint64_t)look;
         lg_batch_reset(&b);
         e = lg_task_example(t, &d, &x, err);
-        if (!e) e = try_example(s, t, &x, look, &b, err);
+        if (!e) e = try_example(p, &x, look, &b, err);
         if (!e && largest_id(&b) > *most) *most = largest_id(&b);
     }
     lg_batch_clear(&b);
@@ -145,13 +148,13 @@ static int try_examples(const lg_scheme *s, lg_task *t, int length, int32_t *mos
     return e;
 }
 
-static int check_rows(const struct lg__plan *p, const lg_scheme *s, const lg_model_config *c,
-                      int length, int32_t most, lg_error *err)
+static int check_rows(const lg_plan *p, const lg_model_config *c, int length, int32_t most,
+                      lg_error *err)
 {
+    const lg_scheme *s = &p->scheme;
     if (strcmp(c->encoding, "learned") != 0) return 0;
-    if ((p->ids == LG__IDS_POSE || p->ids == LG__IDS_COUPLED_POSE) && s->target - 1 > most)
-        most = s->target - 1;
-    if (p->ids != LG__IDS_PLAIN && p->ids != LG__IDS_POSE && s->max_id > most) most = s->max_id;
+    if ((p->flags & LG__IDS_TARGET) && s->target - 1 > most) most = s->target - 1;
+    if ((p->flags & LG__IDS_MAX_ID) && s->max_id > most) most = s->max_id;
     if (most <= c->max_id) return 0;
     return lg__fail_key(
         err, LG_ERROR_ARGUMENT, "max_id",
@@ -176,10 +179,10 @@ static void remark_on_the_end(const lg_task_shape *shape, const lg_model_config 
         encoding->name);
 }
 
-static void remark_on_roles(const struct lg__plan *p, const lg_task_shape *shape,
-                            const lg_model_config *c, lg_error *remark)
+static void remark_on_roles(const lg_plan *p, const lg_model_config *c, lg_error *remark)
 {
-    if (!lg__plan_coupled(p) || c->layers > 1 || c->span != LG_SPAN_WINDOW) return;
+    const lg_task_shape *shape = p->shape;
+    if (!p->ids.labels || c->layers > 1 || c->span != LG_SPAN_WINDOW) return;
     for (int l = p->levels; l < shape->levels; l++)
         if (strcmp(level_name(shape, l), "role") == 0)
             lg__fail_key(
@@ -192,18 +195,17 @@ static void remark_on_roles(const struct lg__plan *p, const lg_task_shape *shape
 
 /* With full span a relative bias is the same for all keys past an end of the window: where that end
  * is 0, keys of the query's own ID look like those. IDs of other kinds never come after the query's. */
-static void remark_on_clipping(const struct lg__plan *p, const lg_task_shape *shape,
-                               const lg_model_config *c, lg_error *remark)
+static void remark_on_clipping(const lg_plan *p, const lg_model_config *c, lg_error *remark)
 {
     if (c->span != LG_SPAN_FULL || strcmp(c->encoding, "relative") != 0) return;
     for (int l = 0; l < c->levels && !remark->text[0]; l++)
-        if (!c->window_lo[l] || (!c->window_hi[l] && lg__plan_coupled(p)))
+        if (!c->window_lo[l] || (!c->window_hi[l] && p->ids.labels))
             lg__fail_key(
                 remark, LG_OK, "window_lo",
                 "the window of level %d (%s) is [%d, %d]: with span full a relative bias is "
                 "the same past its ends, so keys of the query's own ID look like all that "
                 "are %s it; take a window that is wider on both sides, or span window",
-                l + 1, level_name(shape, l), c->window_lo[l], c->window_hi[l],
+                l + 1, level_name(p->shape, l), c->window_lo[l], c->window_hi[l],
                 !c->window_lo[l] ? "before" : "behind");
 }
 
@@ -211,7 +213,7 @@ int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, in
                     lg_error *remark, lg_error *err)
 {
     const lg_task_shape *shape = lg_task_get_shape(t);
-    struct lg__plan p;
+    lg_plan p;
     int32_t most = 0;
     int e;
     if (remark) *remark = (lg_error){0};
@@ -219,19 +221,18 @@ int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, in
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the task has %d words, but the model %d; set its vocab to %d",
                         shape->vocab, c->vocab, shape->vocab);
-    if ((e = lg_model_config_check(c, err)) || (e = lg__plan_make(&p, s, shape, err)) ||
-        (e = check_config(s, t, c, err)) || (e = check_span(&p, s, c, err)) ||
-        (e = check_abacus(&p, shape, err)))
+    if ((e = lg_model_config_check(c, err)) || (e = lg__plan_open(&p, s, shape, err)) ||
+        (e = check_config(s, t, c, err)) || (e = check_span(&p, c, err)) ||
+        (e = check_digits(&p, err)))
         return e;
     for (int l = 0; l < p.levels; l++)
-        if ((e = check_head(&p, s, shape, c, l, err))) return e;
-    if ((e = try_examples(s, t, length, &most, err)) ||
-        (e = check_rows(&p, s, c, length, most, err)))
+        if ((e = check_head(&p, c, l, err))) return e;
+    if ((e = try_examples(&p, t, length, &most, err)) || (e = check_rows(&p, c, length, most, err)))
         return e;
     if (remark) {
-        remark_on_roles(&p, shape, c, remark);
+        remark_on_roles(&p, c, remark);
         remark_on_the_end(shape, c, remark);
-        remark_on_clipping(&p, shape, c, remark);
+        remark_on_clipping(&p, c, remark);
     }
     return 0;
 }

@@ -9,9 +9,54 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* ---- The heads ------------------------------------------------------------------------------ */
+
+static const char absolute_text[] =
+    "Classes 0 .. max_id are the IDs themselves; with several levels class max_id + 1 says\n"
+    "that the next token has no ID at this level.\n"
+    "The random start of training (ids coupled with max_id) shows it every ID. It can name no\n"
+    "ID above max_id. Needs an encoding that shows absolute IDs, learned or sinusoidal; all\n"
+    "others are refused: they show differences of IDs only (fire: nearly so).";
+static const char delta_text[] =
+    "Class c stands for the carried ID + c - reach, where the carried ID is the latest one that\n"
+    "an earlier token has at this level; with several levels class 2 reach + 1 says that the\n"
+    "next token has no ID here.\n"
+    "It can make only steps that training showed, at the same cost at any length: the head of\n"
+    "million-token runs. Refused where a task's steps grow with the length.";
+static const char pointer_text[] =
+    "The score of an earlier token j, seen from token t:\n"
+    "  64 (q_t . k_j / sqrt(d) + u(D / (1 + |D|))), D = ID_j - the carried ID\n"
+    "  u(x) = b0 at 0, -m1 x above, b2 - m2 |x| below, all learned, m1 and m2 >= 0\n"
+    "The distance is bent so that it never outweighs what the keys say, at any length.\n"
+    "Keys come from the stream that enters the last layer, of every earlier token whatever the\n"
+    "span; the query from the final state of token t. The loss is -log of the summed\n"
+    "probability of all tokens that carry the right ID; decoding takes the best, the latest on\n"
+    "a tie.\n"
+    "Beside it a classifier of 7: classes 0 .. 4, the step -2 .. 2 from the ID that is pointed\n"
+    "to; 5, stay: the carried ID, so that the pointer's pass over the keys is made only where\n"
+    "an ID jumps; 6: the next token has no ID at this level.";
+
+const lg_id_head_info lg__head_infos[LG__HEAD_COUNT] = {
+    {.name = "absolute", .line = "a classifier over all IDs up to max_id", .text = absolute_text},
+    {.name = "delta",
+     .line = "a classifier over the change of ID, -reach .. reach",
+     .text = delta_text,
+     .steps = 1},
+    {.name = "pointer",
+     .line = "points to an earlier token and takes a small step from its ID",
+     .text = pointer_text},
+};
+
+int lg_id_head_count(void) { return LG__HEAD_COUNT; }
+
+lg_id_head_info lg_id_head_info_at(int i)
+{
+    return i < 0 || i >= LG__HEAD_COUNT ? (lg_id_head_info){0} : lg__head_infos[i];
+}
+
 /* ---- From a class to an ID -------------------------------------------------------------- */
 
-int32_t lg__id_of_class(const lg_scheme *s, enum lg__head head, int32_t class, int32_t carried,
+int32_t lg__id_of_class(const lg_scheme *s, int head, int32_t class, int32_t carried,
                         int32_t pointed)
 {
     int64_t from = carried == LG_ABSENT ? 0 : carried, id = from;
@@ -29,23 +74,16 @@ int32_t lg__id_of_class(const lg_scheme *s, enum lg__head head, int32_t class, i
     return id > INT32_MAX ? INT32_MAX : (int32_t)id;
 }
 
-static enum lg__head head_of(const char *source)
+int32_t lg_plan_next_id(const lg_plan *p, const lg_model_config *c, lg_decoder *d, int sequence,
+                        int level, int32_t carried)
 {
-    for (int i = 0; source && i < LG__HEAD_COUNT; i++)
-        if (strcmp(lg__head_infos[i].name, source) == 0) return (enum lg__head)i;
-    return LG__HEAD_GIVEN;
-}
-
-int32_t lg_scheme_next_id(const lg_scheme *s, const lg_model_config *c, lg_decoder *d, int sequence,
-                          int level, int32_t carried)
-{
-    enum lg__head head = head_of(s->source[level]);
+    int head = p->head[level];
     const float *logits = lg_decoder_id_logits(d, sequence, level);
     if (!logits || head == LG__HEAD_GIVEN) return LG_ABSENT;
     int32_t class = lg_argmax(logits, c->id_classes[level]), pointed = LG_ABSENT;
     if (head == LG__HEAD_POINTER && class < LG__POINT_STAY)
         pointed = lg_decoder_point(d, sequence, level);
-    int32_t id = lg__id_of_class(s, head, class, carried, pointed);
+    int32_t id = lg__id_of_class(&p->scheme, head, class, carried, pointed);
     /* A wrong ID past the learned table would end the whole decoding: it becomes the last one. */
     return strcmp(c->encoding, "learned") == 0 && id > c->max_id ? c->max_id : id;
 }
@@ -91,17 +129,16 @@ static int32_t *seen_place(struct seen *h, int32_t id)
 
 /* One level of one example. */
 struct level {
-    const lg_scheme *scheme;
-    const lg_task_shape *shape;
+    const lg_plan *plan;
     int level;
-    enum lg__head head;
+    int head;
     int absent; /* the class of no ID; LG_NONE: the head has none */
 };
 
 /* Where an example does not fit its head; text has 160 bytes. */
 static const char *where(const struct level *v, int t, char *text)
 {
-    const char *name = v->shape->level[v->level];
+    const char *name = v->plan->shape->level[v->level];
     snprintf(text, 160, "source %s, level %d%s%.40s%s, from token %d to token %d (counted from 0)",
              lg__head_infos[v->head].name, v->level + 1, name ? " (" : "", name ? name : "",
              name ? ")" : "", t, t + 1);
@@ -112,19 +149,19 @@ static int absolute_class(const struct level *v, int t, int32_t next, int32_t *c
 {
     char text[160];
     *class = next;
-    if (next <= v->scheme->max_id) return 0;
+    if (next <= v->plan->scheme.max_id) return 0;
     return lg__fail_key(
         err, LG_ERROR_ARGUMENT, "max_id",
         "%s: the next ID is %d, above {max_id}, which is %d, and has no class; set {max_id} "
         "to %d or more, or take source delta or pointer",
-        where(v, t, text), (int)next, v->scheme->max_id, (int)next);
+        where(v, t, text), (int)next, v->plan->scheme.max_id, (int)next);
 }
 
 static int delta_class(const struct level *v, int t, int32_t next, int32_t carried, int32_t *class,
                        lg_error *err)
 {
     char text[160];
-    int reach = v->scheme->reach;
+    int reach = v->plan->scheme.reach;
     int64_t step = (int64_t)next - (carried == LG_ABSENT ? 0 : carried);
     if (step >= -reach && step <= reach) {
         *class = (int32_t)step + reach;
@@ -195,14 +232,13 @@ static int fill_classes(const struct level *v, const lg_example *x, const int32_
     return 0;
 }
 
-static int fill_head(const struct lg__plan *p, const lg_scheme *s, const lg_task_shape *shape,
-                     int l, const lg_example *x, const int32_t *ids, int32_t *classes,
-                     int32_t *points, lg_error *err)
+static int fill_head(const lg_plan *p, int l, const lg_example *x, const int32_t *ids,
+                     int32_t *classes, int32_t *points, lg_error *err)
 {
-    struct level v = {.scheme = s, .shape = shape, .level = l, .head = p->head[l]};
+    struct level v = {.plan = p, .level = l, .head = p->head[l]};
     int several = p->levels > 1;
     v.absent = v.head == LG__HEAD_POINTER ? LG__POINT_ABSENT
-               : several                  ? lg__plan_classes(p, s, l) - 1
+               : several                  ? lg__plan_classes(p, l) - 1
                                           : LG_NONE;
     if (v.head != LG__HEAD_POINTER) return fill_classes(&v, x, ids, NULL, classes, points, err);
     struct seen h;
@@ -216,19 +252,17 @@ static int fill_head(const struct lg__plan *p, const lg_scheme *s, const lg_task
 /* ---- Examples into batches ------------------------------------------------------------------ */
 
 /* Fills the rows of the example that was added last, one row for each of its tokens. */
-static int fill_rows(const struct lg__plan *p, const lg_scheme *s, const lg_task_shape *shape,
-                     const lg_example *x, lg_rng *r, lg_batch *b, lg_error *err)
+static int fill_rows(const lg_plan *p, const lg_example *x, lg_rng *r, lg_batch *b, lg_error *err)
 {
     int at = b->rows - x->n, e;
     int32_t *ids[LG_LEVELS] = {0};
     for (int l = 0; l < p->levels; l++) ids[l] = b->ids[l] + at;
-    if ((e = lg__plan_ids(p, s, shape, x, r, ids, err))) return e;
+    if ((e = lg_plan_ids(p, x, r, ids, err))) return e;
     for (int t = 0; t + 1 < x->n; t++)
         b->targets[at + t] = x->loss[t + 1] ? x->tokens[t + 1] : LG_NONE;
     for (int l = 0; l < p->levels; l++) {
         if (p->head[l] == LG__HEAD_GIVEN) continue;
-        e = fill_head(p, s, shape, l, x, ids[l], b->id_targets[l] + at, b->point_targets[l] + at,
-                      err);
+        e = fill_head(p, l, x, ids[l], b->id_targets[l] + at, b->point_targets[l] + at, err);
         if (e) return e;
     }
     return 0;
@@ -236,21 +270,17 @@ static int fill_rows(const struct lg__plan *p, const lg_scheme *s, const lg_task
 
 /* The rows are filled where they lie, so that no copy is made. The last token is added
  * with the others, because its ID is what the row before it predicts, and then taken off. */
-int lg_scheme_add(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r, lg_batch *b,
-                  lg_error *err)
+int lg_plan_add(const lg_plan *p, const lg_example *x, lg_rng *r, lg_batch *b, lg_error *err)
 {
-    struct lg__plan p;
-    const lg_task_shape *shape = lg_task_get_shape(t);
-    int e = lg__plan_make(&p, s, shape, err);
-    if (e) return e;
+    int e;
     if (x->n < 2)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "an example of %d token%s has nothing to predict; give 2 or more", x->n,
                         x->n == 1 ? "" : "s");
-    lg_sequence q = {.n = x->n, .levels = p.levels, .tokens = x->tokens};
-    for (int l = 0; l < p.levels; l++) q.ids[l] = x->tokens; /* to be overwritten */
+    lg_sequence q = {.n = x->n, .levels = p->levels, .tokens = x->tokens};
+    for (int l = 0; l < p->levels; l++) q.ids[l] = x->tokens; /* to be overwritten */
     if ((e = lg_batch_add_levels(b, &q, err))) return e;
-    e = fill_rows(&p, s, shape, x, r, b, err);
+    e = fill_rows(p, x, r, b, err);
     if (e) {
         b->sequences--;
         b->rows -= x->n;

@@ -37,7 +37,8 @@ int lg_sampler_ready(lg_sampler *s, lg_error *err)
     if (!s->draw.length_lo) choose_length(s);
     s->config = lg_model_config_default(LG_ARCH_NEOX);
     s->config.vocab = shape->vocab;
-    return lg_scheme_config(&s->scheme, s->task, &s->config, err);
+    int e = lg_plan_open(&s->plan, &s->scheme, s->task, err);
+    return e ? e : lg_scheme_config(&s->scheme, s->task, &s->config, err);
 }
 
 static int make_room(lg_sampler *s, lg_error *err)
@@ -70,12 +71,12 @@ int lg_sampler_next(lg_sampler *s, lg_error *err)
     lg_rng r;
     int e = lg_task_example(s->task, &s->draw, &s->x, err), heads = 0;
     if (!e) e = make_room(s, err);
-    if (!e) e = lg_scheme_ids(&s->scheme, s->task, &s->x, ids_rng(s, &r), s->ids, err);
+    if (!e) e = lg_plan_ids(&s->plan, &s->x, ids_rng(s, &r), s->ids, err);
     for (int l = 0; l < s->config.levels; l++)
         heads |= s->config.id_classes[l] > 0 || s->config.pointer[l];
     if (!e && heads) {
         lg_batch_reset(&s->batch);
-        e = lg_scheme_add(&s->scheme, s->task, &s->x, ids_rng(s, &r), &s->batch, err);
+        e = lg_plan_add(&s->plan, &s->x, ids_rng(s, &r), &s->batch, err);
     }
     s->draw.index++;
     return e;
@@ -182,7 +183,7 @@ int lg_sampler_line(lg_sampler *s, lg_buffer *to, lg_error *err)
 {
     const lg_example *x = &s->x;
     struct line w;
-    int as_labels = !s->train && strncmp(s->scheme.ids, "coupled", 7) == 0;
+    int as_labels = !s->train && s->plan.ids.labels;
     int e = quote_words(s, err);
     if (e) return e;
     w.to = to;

@@ -302,6 +302,7 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
         e = lg__config_open(&r->config, &r->task, &r->scheme, &r->model_config, &r->options, err);
     if (e) return e;
     snprintf(r->remark, sizeof r->remark, "%s", err ? err->text : "");
+    if ((e = lg_plan_open(&r->plan, &r->scheme, r->task, err))) return e;
     size_t n = strlen(r->remark);
     const char *note = lg__text_note(r->task);
     if (note) snprintf(r->remark + n, sizeof r->remark - n, "%s%s", n ? "; " : "", note);

@@ -34,6 +34,7 @@ struct lg__run {
     char id[LG__RUN_ID];
     lg_task *task;
     lg_scheme scheme;
+    lg_plan plan; /* the scheme, opened for the task */
     lg_model_config model_config;
     lg_train_options options;
     lg_model *model;

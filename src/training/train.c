@@ -102,7 +102,7 @@ static int fill_batch(struct training *t, int64_t step, lg_error *err)
         lg_rng ids;
         lg_rng_init(&ids, d.seed, LG__STREAM_IDS, index);
         if (!(e = next_example(t, &d, i, err)))
-            e = lg_scheme_add(&r->scheme, r->task, &t->example, &ids, &t->batch, err);
+            e = lg_plan_add(&r->plan, &t->example, &ids, &t->batch, err);
         if (!e && t->example.n > r->longest) r->longest = t->example.n;
     }
     return e;

@@ -109,10 +109,10 @@ int oracle_machine(const struct oracle *o, const int *input, int n, struct oracl
     return 1;
 }
 
-void oracle_open(struct oracle *o, const lg_task *t, const lg_scheme *s, int levels,
+void oracle_open(struct oracle *o, const lg_task *t, const lg_plan *p, int levels,
                  oracle_write *write, int inputs, int longest)
 {
-    *o = (struct oracle){.task = t, .scheme = s, .levels = levels};
+    *o = (struct oracle){.task = t, .plan = p, .levels = levels};
     for (int n = 1; n <= longest; n++) {
         int input[ORACLE_TOKENS] = {0};
         for (int more = 1; more;) {
@@ -181,7 +181,7 @@ static int ask(struct group *g, int s)
     right = g->token[s] == x->token[t] && is_strict(logits, g->c->vocab);
     for (int l = 0; l < g->o->levels; l++) {
         int32_t *id = &g->id[l * g->n + s];
-        *id = lg_scheme_next_id(g->o->scheme, g->c, g->d, s, l, *id);
+        *id = lg_plan_next_id(g->o->plan, g->c, g->d, s, l, *id);
         if (t == x->n - 1) continue;
         right &=
             *id == x->id[l][t] && is_strict(lg_decoder_id_logits(g->d, s, l), g->c->id_classes[l]);

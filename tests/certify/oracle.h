@@ -21,7 +21,7 @@ struct oracle_text {
 
 struct oracle {
     const lg_task *task;
-    const lg_scheme *scheme;
+    const lg_plan *plan;
     int levels;
     struct oracle_text *text; /* the shortest first */
     int count, room;
@@ -36,7 +36,7 @@ oracle_write oracle_machine; /* inputs 2: a or b; the table is oracle_table */
 extern const char oracle_table[];
 
 /* Every text of 1..longest columns. */
-void oracle_open(struct oracle *o, const lg_task *t, const lg_scheme *s, int levels,
+void oracle_open(struct oracle *o, const lg_task *t, const lg_plan *p, int levels,
                  oracle_write *write, int inputs, int longest);
 void oracle_close(struct oracle *o);
 /* Answers all of them. */

@@ -105,7 +105,7 @@ static void all_texts(struct lg__run *r, const struct lg__contexts *c, int longe
             if (state >= 0 && c->columns.ends(r->task, state)) {
                 lg_batch_reset(&b);
                 must(c->columns.write(r->task, input, n, &x, &err), &err);
-                must(lg_scheme_add(&r->scheme, r->task, &x, NULL, &b, &err), &err);
+                must(lg_plan_add(&r->plan, &x, NULL, &b, &err), &err);
                 for (int row = 0; row < b.rows; row++)
                     if (b.targets[row] >= 0) add_row(l, &b, row, 0, lo, hi, stop);
             }

@@ -131,7 +131,8 @@ static void look_at_text(struct field *f)
 /* The field as the certificate has it. */
 static void claim(struct field *f)
 {
-    struct lg__run run = {.task = f->r.t, .scheme = f->r.scheme, .model_config = *f->c};
+    struct lg__run run = {
+        .task = f->r.t, .scheme = f->r.scheme, .plan = f->r.plan, .model_config = *f->c};
     struct lg__contexts c;
     lg_error err;
     must(lg__contexts_open(&c, &run, &err), &err);
@@ -151,7 +152,7 @@ static void look_at_inputs(const struct training *x, struct field *f)
         d.index = (uint64_t)i;
         must(lg_task_example(f->r.t, &d, &example, &err), &err);
         lg_batch_reset(&f->text);
-        must(lg_scheme_add(&f->r.scheme, f->r.t, &example, NULL, &f->text, &err), &err);
+        must(lg_plan_add(&f->r.plan, &example, NULL, &f->text, &err), &err);
         int last = f->text.rows - 1;
         f->direction = f->text.ids[0][last] > f->text.ids[0][example.answer] ? 1 : -1;
         look_at_text(f);

@@ -204,7 +204,7 @@ static void open_bed(struct bed *b, const struct test_case *x)
     b->verdict.list = malloc((size_t)b->set.count * sizeof *b->verdict.list);
     assert_non_null(b->verdict.list);
     int field = b->set.back + 1 + b->set.ahead;
-    oracle_open(&b->oracle, b->run.task, &b->run.scheme, b->run.model_config.levels, x->write,
+    oracle_open(&b->oracle, b->run.task, &b->run.plan, b->run.model_config.levels, x->write,
                 x->inputs, field + b->set.columns.states);
     collect_views(b);
     match_contexts(b);

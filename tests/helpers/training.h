@@ -20,6 +20,7 @@ struct trained {
     lg_task *t;
     lg_model *m;
     lg_scheme scheme;
+    lg_plan plan; /* of train() */
 };
 
 /* What is trained. Lengths are 1..length (or least..length), sparsities 1..sparsity. */
@@ -73,7 +74,7 @@ static inline void fill_batch(const struct training *x, struct trained *r, lg_ba
         d.index = (uint64_t)step * BATCH + (uint64_t)i;
         lg_rng_init(&ids, x->seed, IDS_STREAM, d.index);
         must(lg_task_example(r->t, &d, e, &err), &err);
-        must(lg_scheme_add(&r->scheme, r->t, e, &ids, b, &err), &err);
+        must(lg_plan_add(&r->plan, e, &ids, b, &err), &err);
     }
 }
 
@@ -89,6 +90,7 @@ static inline struct trained train(const struct training *x)
     c.seed = x->seed;
     must(lg_scheme_config(&r.scheme, r.t, &c, &err), &err);
     must(lg_scheme_check(&r.scheme, r.t, &c, x->length, NULL, &err), &err);
+    must(lg_plan_open(&r.plan, &r.scheme, r.t, &err), &err);
     r.m = lg_model_new(&c, &err);
     if (!r.m) fail_msg("%s", err.text);
     o.steps = x->steps;

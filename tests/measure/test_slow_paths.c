@@ -49,8 +49,10 @@ static struct training parity(lg_arch arch, int layers, int lo, int hi)
 /* Right in every context, by so much that no instruction set could see it otherwise. */
 static int is_certified(const struct training *x, const struct trained *r)
 {
-    struct lg__run run = {
-        .task = r->t, .scheme = r->scheme, .model_config = *lg_model_get_config(r->m)};
+    struct lg__run run = {.task = r->t,
+                          .scheme = r->scheme,
+                          .plan = r->plan,
+                          .model_config = *lg_model_get_config(r->m)};
     struct lg__contexts c;
     struct lg__verdict v = {0};
     lg_batch b;
@@ -159,7 +161,7 @@ static void generate(struct paths *p, const lg_example *x)
         memcpy(to + V, lg_decoder_id_logits(d, 0, 0), (size_t)I * sizeof *to);
         if (token != x->tokens[row + 1]) fail_msg("token %d is wrong", row + 1);
         if (row + 1 == p->text.rows) break; /* it was the stop token */
-        carried = lg_scheme_next_id(&p->r->scheme, p->c, d, 0, 0, carried);
+        carried = lg_plan_next_id(&p->r->plan, p->c, d, 0, 0, carried);
         if (carried != ids[row + 1]) fail_msg("the ID of token %d is wrong", row + 1);
         must(lg_decoder_step(d, &token, &carried, &err), &err);
     }
@@ -265,7 +267,7 @@ static void four_paths(struct training *x, struct weights *w, int behind, int ah
     lg_example_init(&example);
     lg_batch_init(&p.text);
     must(lg_task_example(r.t, &d, &example, &err), &err);
-    must(lg_scheme_add(&r.scheme, r.t, &example, NULL, &p.text, &err), &err);
+    must(lg_plan_add(&r.plan, &example, NULL, &p.text, &err), &err);
     p.first = example.answer - 1;
     p.generated = get((size_t)(p.text.rows - p.first), (size_t)p.wide * sizeof *p.generated);
     choose_rows(&p);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "helpers/plan.h"
 #include "lengthen.h"
 #include "tasks/tasks.h"
 
@@ -68,14 +69,14 @@ static inline lg_rng rng(uint64_t index)
 static inline void draw(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r)
 {
     lg_error err = {0};
-    if (lg_scheme_ids(s, t, x, r, ids, &err)) fail_msg("%s: %s", s->ids, err.text);
+    if (ids_once(s, t, x, r, ids, &err)) fail_msg("%s: %s", s->ids, err.text);
 }
 
 static inline void refuses(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_rng *r,
                            const char *value, const char *remedy)
 {
     lg_error err = {0};
-    assert_int_equal(lg_scheme_ids(s, t, x, r, ids, &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(ids_once(s, t, x, r, ids, &err), LG_ERROR_ARGUMENT);
     assert_int_equal(err.code, LG_ERROR_ARGUMENT);
     if (!strstr(err.text, value) || !strstr(err.text, remedy))
         fail_msg("\"%s\" and \"%s\" are not both in: %s", value, remedy, err.text);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "helpers/plan.h"
 #include "lengthen.h"
 #include "positions/ids.h"
 #include "tasks/tasks.h"
@@ -58,7 +59,7 @@ static lg_scheme coupled(const char *source1, const char *source2)
 static void add(const lg_scheme *s, const lg_task *t, const lg_example *x, lg_batch *b)
 {
     lg_error err = {0};
-    if (lg_scheme_add(s, t, x, NULL, b, &err)) fail_msg("%s", err.text);
+    if (add_once(s, t, x, NULL, b, &err)) fail_msg("%s", err.text);
 }
 
 static void same_numbers(const int32_t *got, const int32_t *want, int n, int line)
@@ -74,7 +75,7 @@ static void refuses(const lg_scheme *s, const lg_task *t, const lg_example *x, l
                     const char *value, const char *remedy)
 {
     lg_error err = {0};
-    assert_int_equal(lg_scheme_add(s, t, x, NULL, b, &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(add_once(s, t, x, NULL, b, &err), LG_ERROR_ARGUMENT);
     if (!strstr(err.text, value) || !strstr(err.text, remedy))
         fail_msg("\"%s\" and \"%s\" are not both in: %s", value, remedy, err.text);
 }
@@ -283,7 +284,7 @@ static void a_refused_example_leaves_the_batch(void **state)
     assert_int_equal(b.id_targets[0][8], 41);
     lg_scheme other = coupled(NULL, NULL);
     lg_error err = {0};
-    assert_int_equal(lg_scheme_add(&other, &two, &x, NULL, &b, &err), LG_ERROR_ARGUMENT);
+    assert_int_equal(add_once(&other, &two, &x, NULL, &b, &err), LG_ERROR_ARGUMENT);
     x.n = 1;
     refuses(&s, &t, &x, &b, "1 token", "2 or more");
     assert_int_equal(b.sequences, 3);
@@ -304,7 +305,7 @@ static void no_memory_leaves_the_batch(void **state)
     add(&s, &t, &x, &b);
     lg_batch_reset(&b);
     lg__alloc_fail_after(0);
-    assert_int_equal(lg_scheme_add(&s, &t, &x, NULL, &b, &err), LG_ERROR_MEMORY);
+    assert_int_equal(add_once(&s, &t, &x, NULL, &b, &err), LG_ERROR_MEMORY);
     lg__alloc_fail_after(-1);
     assert_non_null(strstr(err.text, "4096 tokens"));
     assert_int_equal(b.sequences + b.rows, 0);
@@ -332,11 +333,11 @@ static void nothing_is_allocated(void **state)
         lg_rng r;
         lg_rng_init(&r, 1, 2, 3);
         lg_batch_reset(&b);
-        assert_int_equal(lg_scheme_add(&s, &t, &x, &r, &b, NULL), 0);
+        assert_int_equal(add_once(&s, &t, &x, &r, &b, NULL), 0);
         long before = lg__alloc_count();
         for (int i = 0; i < 10; i++) {
             lg_batch_reset(&b);
-            assert_int_equal(lg_scheme_add(&s, &t, &x, &r, &b, NULL), 0);
+            assert_int_equal(add_once(&s, &t, &x, &r, &b, NULL), 0);
         }
         assert_int_equal(lg__alloc_count(), before);
     }
@@ -442,9 +443,9 @@ static void check_draw(lg_task *t, const lg_scheme *s, uint64_t index, int train
     lg_batch_init(&b);
     if (lg_task_example(t, &d, &x, &err)) fail_msg("%s: %s", shape->info->name, err.text);
     assert_true(x.n < ROOM);
-    if (lg_scheme_add(s, t, &x, training ? &r : NULL, &b, &err))
+    if (add_once(s, t, &x, training ? &r : NULL, &b, &err))
         fail_msg("%s, draw %d: %s", shape->info->name, (int)index, err.text);
-    assert_int_equal(lg_scheme_ids(s, t, &x, training ? &again : NULL, ids, &err), 0);
+    assert_int_equal(ids_once(s, t, &x, training ? &again : NULL, ids, &err), 0);
     assert_int_equal(b.rows, x.n - 1);
     for (int i = 0; i + 1 < x.n; i++) {
         assert_int_equal(b.tokens[i], x.tokens[i]);
@@ -547,7 +548,7 @@ static void reach_is_kept(void **state)
             lg_draw d = {.seed = 9, .index = k, .length_lo = length, .length_hi = length};
             assert_int_equal(lg_task_example(t, &d, &x, &err), 0);
             lg_batch_reset(&b);
-            if (lg_scheme_add(&s, t, &x, NULL, &b, &err))
+            if (add_once(&s, t, &x, NULL, &b, &err))
                 fail_msg("%s: %s", shape->info->name, err.text);
         }
         lg_batch_clear(&b);

@@ -3,6 +3,7 @@
  * train on other IDs than its paper's, and every comparison of schemes would be of something
  * else. */
 #include "base/memory.h"
+#include "positions/ids.h"
 #include "positions/drawing.h"
 
 /* ---- Tables and defaults --------------------------------------------------------------------- */
@@ -16,17 +17,79 @@ static void names_and_texts(void **state)
     assert_int_equal(lg_ids_count(), 8);
     assert_int_equal(lg_id_head_count(), 3);
     for (int i = 0; i < 8 + 3; i++) {
-        lg_ids_info info = i < 8 ? lg_ids_info_at(i) : lg_id_head_info_at(i - 8);
-        assert_string_equal(info.name, i < 8 ? names[i] : heads[i - 8]);
-        assert_true(strlen(info.line) > 10 && strlen(info.line) < 80);
-        assert_null(strchr(info.line, '\n'));
-        assert_true(strlen(info.text) > 100);
-        for (const char *s = info.text; *s; s += strcspn(s, "\n"), s += *s == '\n')
+        const char *line = i < 8 ? lg_ids_info_at(i).line : lg_id_head_info_at(i - 8).line;
+        const char *text = i < 8 ? lg_ids_info_at(i).text : lg_id_head_info_at(i - 8).text;
+        assert_string_equal(i < 8 ? lg_ids_info_at(i).name : lg_id_head_info_at(i - 8).name,
+                            i < 8 ? names[i] : heads[i - 8]);
+        assert_true(strlen(line) > 10 && strlen(line) < 80);
+        assert_null(strchr(line, '\n'));
+        assert_true(strlen(text) > 100);
+        for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
             assert_true(strcspn(s, "\n") <= 92);
     }
     assert_null(lg_ids_info_at(-1).name);
     assert_null(lg_ids_info_at(8).name);
     assert_null(lg_id_head_info_at(3).name);
+}
+
+/* What is composed has the flags of both; of its line the name comes first. */
+static void flags(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned flags;
+    } rows[] = {
+        {"plain", 0},
+        {"random-start", LG__IDS_MAX_ID | LG__IDS_NEEDS_MAX_ID},
+        {"randomized", LG__IDS_MAX_ID | LG__IDS_NEEDS_MAX_ID | LG__IDS_GAPS | LG__IDS_DRAWN},
+        {"pose", LG__IDS_TARGET | LG__IDS_GAPS},
+        {"coupled", LG__IDS_LABELS | LG__IDS_MAX_ID},
+        {"coupled+randomized",
+         LG__IDS_LABELS | LG__IDS_MAX_ID | LG__IDS_NEEDS_MAX_ID | LG__IDS_GAPS | LG__IDS_DRAWN},
+        {"coupled+pose", LG__IDS_LABELS | LG__IDS_MAX_ID | LG__IDS_TARGET | LG__IDS_GAPS},
+        {"abacus", LG__IDS_DIGITS | LG__IDS_MAX_ID},
+        {"no such", 0}};
+    char names[LG__IDS_NAMES];
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(lg__ids_flags(rows[i].name), rows[i].flags);
+        if (i < 8)
+            assert_int_equal(lg_ids_info_at(i).labels, (rows[i].flags & LG__IDS_LABELS) != 0);
+    }
+    assert_string_equal(lg__ids_names(names, LG__IDS_LABELS | LG__IDS_DIGITS),
+                        "plain, random-start, randomized or pose");
+    assert_string_equal(
+        lg__ids_names(names, LG__IDS_LABELS | LG__IDS_MAX_ID | LG__IDS_GAPS | LG__IDS_DIGITS),
+        "plain");
+}
+
+/* Nothing of the scheme is read again: not even its names need to live on. */
+static void a_plan_stands_alone(void **state)
+{
+    (void)state;
+    lg_task t = toy(2);
+    int32_t labels[20], before[2][20];
+    for (int i = 0; i < 20; i++) labels[i] = i % 7;
+    lg_example x = example(20);
+    x.labels[0] = labels, x.labels[1] = labels;
+    char name[] = "coupled+pose", source[] = "given";
+    lg_scheme s = scheme(name, 60);
+    s.target = 60;
+    s.source[0] = source;
+    lg_rng r = rng(7), again = r;
+    lg_plan p;
+    assert_int_equal(lg_plan_open(&p, &s, &t, NULL), 0);
+    assert_int_equal(lg_plan_ids(&p, &x, &r, ids, NULL), 0);
+    for (int l = 0; l < 2; l++) memcpy(before[l], ids[l], sizeof before[l]);
+    memset(name, 'x', sizeof name - 1);
+    memset(source, 'x', sizeof source - 1);
+    s = (lg_scheme){0};
+    assert_int_equal(lg_plan_ids(&p, &x, &again, ids, NULL), 0);
+    for (int l = 0; l < 2; l++) assert_memory_equal(ids[l], before[l], sizeof before[l]);
+    assert_string_equal(p.ids.name, "coupled+pose");
+    assert_string_equal(p.scheme.ids, "coupled+pose");
+    assert_int_equal(p.levels, 2);
+    assert_int_equal(p.head[0], LG__HEAD_GIVEN);
 }
 
 static void the_default_is_plain(void **state)
@@ -393,7 +456,7 @@ static void the_same_draw_gives_the_same_ids(void **state)
     for (int k = 0; k < lg_ids_count(); k++) {
         lg_scheme s = scheme(lg_ids_info_at(k).name, 60);
         s.target = 60;
-        int levels = strncmp(s.ids, "coupled", 7) == 0 ? 2 : 1, differ = 0;
+        int levels = lg_ids_info_at(k).labels ? 2 : 1, differ = 0;
         for (uint64_t i = 0; i < 20; i++) {
             int32_t first[2][20];
             lg_rng r = rng(100 + i), again = r;
@@ -430,7 +493,7 @@ static void no_memory_is_said(void **state)
         lg_rng r = rng(40);
         lg_error err = {0};
         lg__alloc_fail_after(after[i]);
-        assert_int_equal(lg_scheme_ids(&s, &t, &x, &r, ids, &err), LG_ERROR_MEMORY);
+        assert_int_equal(ids_once(&s, &t, &x, &r, ids, &err), LG_ERROR_MEMORY);
         lg__alloc_fail_after(-1);
         assert_non_null(strstr(err.text, "3000"));
     }
@@ -440,6 +503,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_texts),
+        cmocka_unit_test(flags),
+        cmocka_unit_test(a_plan_stands_alone),
         cmocka_unit_test(the_default_is_plain),
         cmocka_unit_test(unknown_names),
         cmocka_unit_test(plain),

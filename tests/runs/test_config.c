@@ -5,6 +5,7 @@
 
 #include "base/settings.h"
 #include "helpers/config_file.h"
+#include "helpers/plan.h"
 #include "helpers/same.h"
 #include "lengthen_report.h"
 
@@ -506,8 +507,7 @@ static void add_examples(const struct lg__config *c, struct opened *x, int step,
         d.length_lo = c->length[0], d.length_hi = c->length[1];
         d.sparsity_lo = c->sparsity[0], d.sparsity_hi = c->sparsity[1];
         lg_rng_init(&r, d.seed, 2, d.index);
-        if (lg_task_example(x->t, &d, &e, &x->err) ||
-            lg_scheme_add(&x->s, x->t, &e, &r, b, &x->err))
+        if (lg_task_example(x->t, &d, &e, &x->err) || add_once(&x->s, x->t, &e, &r, b, &x->err))
             fail_msg("%s", x->err.text);
     }
     lg_example_clear(&e);
