@@ -388,6 +388,10 @@ size_t lg_utf8_letter(const char *text, size_t n);
 /* Removes a folder and all that is in it. */
 void lg_folder_remove(const char *folder);
 
+/* The user's own data, which has the lengths and sparsities that it has: lines of a file, a program's
+ * output (each example can be read only once), documents (cut to any length, without answers). */
+typedef enum lg_own { LG_OWN_NONE, LG_OWN_LINES, LG_OWN_PROGRAM, LG_OWN_TEXTS } lg_own;
+
 /* What there is to know of a task before its settings are chosen. */
 typedef struct lg_task_info {
     const char *name;
@@ -397,6 +401,7 @@ typedef struct lg_task_info {
     const char *unit;           /* of length: "bits", "digits" */
     const char *sparsity;       /* what sparsity counts; NULL: the task has none */
     const lg_setting *settings; /* a NULL name ends */
+    lg_own own;
 } lg_task_info;
 
 int lg_task_count(void);
@@ -418,6 +423,8 @@ typedef struct lg_task_shape {
     int32_t stop;               /* the token that ends an answer; LG_NONE: it has one token */
     int levels;                 /* of coupling; 0: the task has no labels */
     const char *level[LG_LEVELS];
+    int role; /* the level, from 1, that tells apart tokens that share an ID at those before it; 0:
+                 there is none */
     int needed; /* levels without which some token has no ID: coupling takes at least these */
     int reach[LG_LEVELS]; /* largest change of label from one generated token (or the last of the
                              prompt) to the next, at any length; 0: it grows with the length */

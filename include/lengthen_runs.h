@@ -151,6 +151,7 @@ void lg_text_task_add(void);
  * 2, ... What the engine cannot do is refused, with key, value and reason. */
 typedef struct lg_import_info {
     char kind[32];        /* "GPTNeoXForCausalLM", .., "llama2.c" */
+    int vocab_is_whole;   /* 1: the model has as many tokens as its tokenizer, and no more */
     int length;           /* tokens that it was made for: its training length */
     char tokenizer[4096]; /* the tokenizer's file beside it, or "" */
 } lg_import_info;

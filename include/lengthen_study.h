@@ -184,9 +184,14 @@ typedef enum {
     LG_TRY_NOT_LEARNED
 } lg_try_verdict;
 
+/* Who knows the IDs of generated tokens: the place in the text, the task's rule, the model. */
+typedef enum { LG_TRY_PLAIN, LG_TRY_GIVEN, LG_TRY_PREDICTED } lg_try_ids;
+const char *lg_try_ids_name(lg_try_ids ids); /* "plain", "given", "predicted" */
+
 typedef struct lg_try_scheme {
-    const char *name, *ids; /* for people; "plain", "given", "predicted" */
-    char refused[512];      /* why it was left out, or "" */
+    const char *name; /* for people */
+    lg_try_ids ids;
+    char refused[512]; /* why it was left out, or "" */
     int64_t steps;
     double seconds; /* of training */
     int tested;     /* columns that have a cell */

@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,19 @@ int lg_nearest(const char *word, const char *const *words, int n)
         }
     }
     return best;
+}
+
+const char *lg__either(char *text, size_t size, const char *const *words, int n)
+{
+    size_t used = 0;
+    *text = 0;
+    for (int i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 !i          ? ""
+                                 : i < n - 1 ? ", "
+                                             : " or ",
+                                 words[i]);
+    return text;
 }
 
 /* Whether the range is "number..number". */

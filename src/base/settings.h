@@ -19,4 +19,7 @@ int lg__settings_read(struct lg__value *value, int room, const lg_setting *rows,
                       const char *const *settings, int count, const char *who, lg_error *err);
 int lg__settings_count(const lg_setting *rows);
 
+/* "a, b or c", as much of it as fits into text; returns text. */
+const char *lg__either(char *text, size_t size, const char *const *words, int n);
+
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "positions/ids.h"
+#include "positions/positions.h"
 #include "runs/texts.h"
 #include "base/hash.h"
 
@@ -32,37 +34,34 @@ static int too_wide(lg_error *err)
 
 static int check_positions(const struct lg__run *r, lg_error *err)
 {
-    static const char *const relative[] = {"none", "relative", "alibi", "t5", "rope"};
     const lg_model_config *m = &r->model_config;
-    int known = 0;
+    const lg_plan *p = &r->plan;
+    char names[LG__ENCODING_NAMES];
     if (m->span != LG_SPAN_WINDOW)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the span is full, so that a prediction may depend on every token; train "
                         "with positions.span window");
-    for (size_t i = 0; i < sizeof relative / sizeof *relative; i++)
-        known |= strcmp(m->encoding, relative[i]) == 0;
-    if (!known)
+    if (!lg__encoding_has(m->encoding, LG__ENCODING_RELATIVE))
         return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the encoding %s shows more than differences of IDs; train with one of "
-                        "none, relative, alibi, t5, rope",
-                        m->encoding);
+                        "the encoding %s shows more than differences of IDs; train with %s",
+                        m->encoding, lg__encoding_names(names, LG__ENCODING_RELATIVE));
     if (m->rope_scaling == LG_ROPE_DYNAMIC)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "RoPE is scaled by the length of the text (dynamic), so that what is right "
                         "on short ones need not be on long ones; train with another "
                         "positions.rope.scaling");
-    if (strcmp(r->scheme.ids, "coupled") != 0)
+    if (!p->ids.labels || (p->flags & LG__IDS_GAPS))
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the IDs are %s, and only coupled ones put a column's tokens together; "
                         "train with positions.ids coupled",
-                        r->scheme.ids);
+                        p->ids.name);
     for (int l = 0; l < m->levels; l++) {
-        const char *source = r->scheme.source[l];
-        if (!source || strcmp(source, "given") == 0 || strcmp(source, "delta") == 0) continue;
+        lg_id_head_info head = lg_id_head_info_at(p->head[l]);
+        if (!head.name || head.steps) continue;
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the IDs are predicted by the head %s, which looks beyond the window; "
                         "train with positions.source delta",
-                        source);
+                        head.name);
     }
     return 0;
 }

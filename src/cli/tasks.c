@@ -35,10 +35,7 @@ static int longer(int most, const char *text)
 static const char *or_dash(const char *text) { return text ? text : "-"; }
 
 /* A task that cannot be opened without being told what to read, as in jsonl:FILE. */
-static int needs_argument(const lg_task_info *info)
-{
-    return strcmp(info->family, "own data") == 0;
-}
+static int needs_argument(const lg_task_info *info) { return info->own != LG_OWN_NONE; }
 
 /* The tasks in the order in which they are shown: family by family. Returns the k-th of them, and
  * whether it is its family's first; NULL at the end. */

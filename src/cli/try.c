@@ -128,10 +128,10 @@ static void print_notes(const lg_try_result *r)
         const lg_try_scheme *s = &r->scheme[i];
         verdicts |= 1 << s->verdict;
         late |= s->late && s->verdict != LG_TRY_FEW;
-        if (strcmp(s->ids, "plain") != 0 && s->tested)
+        if (s->ids != LG_TRY_PLAIN && s->tested)
             printf("  %s: IDs %s\n", s->name,
-                   strcmp(s->ids, "given") == 0 ? "given by the task's rule"
-                                                : "predicted by the model itself");
+                   s->ids == LG_TRY_GIVEN ? "given by the task's rule"
+                                          : "predicted by the model itself");
         if (s->refused[0]) printf("  %s was left out: %s\n", s->name, s->refused);
     }
     if (verdicts & 1 << LG_TRY_FEW)
@@ -207,9 +207,9 @@ static void print_cell(const struct request *q, const lg_try_result *r, const lg
                     "\"tokens\":%.1f,\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,"
                     "\"high\":%.6f,\"learned\":%s,\"steps\":%lld,\"seconds\":%.1f,"
                     "\"verdict\":\"%s\"}\n",
-           s->name, s->ids, l->low, l->high, x->tokens, x->samples, x->share, x->low, x->high,
-           s->verdict == LG_TRY_LEARNED ? "true" : "false", (long long)s->steps, s->seconds,
-           verdict(s));
+           s->name, lg_try_ids_name(s->ids), l->low, l->high, x->tokens, x->samples, x->share,
+           x->low, x->high, s->verdict == LG_TRY_LEARNED ? "true" : "false", (long long)s->steps,
+           s->seconds, verdict(s));
 }
 
 /* One that has no cell: a row without scores. */
@@ -218,7 +218,7 @@ static void print_untested(const struct request *q, const lg_try_scheme *s)
     printf(q->csv ? "%s,%s,,,,0,,,,false,%lld,%.1f,%s\n"
                   : "{\"scheme\":\"%s\",\"source\":\"%s\",\"samples\":0,\"learned\":false,"
                     "\"steps\":%lld,\"seconds\":%.1f,\"verdict\":\"%s\"}\n",
-           s->name, s->ids, (long long)s->steps, s->seconds, verdict(s));
+           s->name, lg_try_ids_name(s->ids), (long long)s->steps, s->seconds, verdict(s));
 }
 
 static void print_cells(const struct request *q, const lg_try_result *r)

@@ -12,11 +12,19 @@ struct lg__pairs {
     int n;
 };
 
+/* What an encoding does. */
+enum {
+    LG__ENCODING_ABSOLUTE = 1, /* the network can tell one ID from another, not only differences */
+    LG__ENCODING_RELATIVE = 2, /* it sees differences of IDs and nothing else: may be certified */
+    LG__ENCODING_ROWS = 4,     /* it has a row for each of the IDs 0..max_id, and none past them */
+    LG__ENCODING_CLIPS = 8     /* with span full, differences past the window look like its ends */
+};
+
 struct lg__encoding {
     const char *name;
     const char *line; /* one line in `lengthen positions` */
     const char *text; /* the formula, what it does with several levels, what it needs */
-    int absolute;     /* the network can tell one ID from another, not only their differences */
+    unsigned flags;   /* LG__ENCODING_.. */
     /* What this encoding asks of a config; NULL: nothing. */
     int (*check)(const lg_model_config *c, lg_error *err);
 

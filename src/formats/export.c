@@ -45,7 +45,7 @@ static int check_common(const lg_model *m, lg_error *err)
     if (c->attention != LG_ATTENTION_SOFTMAX)
         return cannot("attention other than softmax", "take attention softmax", err);
     if (c->sink) return cannot("a sink", "take sink no", err);
-    if (strcmp(c->encoding, "rope") != 0 || m->R < 2) {
+    if (!m->encoding->frequencies || m->R < 2) {
         snprintf(what, sizeof what, "encoding %s%s", c->encoding,
                  m->R ? "" : " that turns nothing");
         return cannot(what, "take encoding rope, with a rope_share over 0", err);

@@ -202,10 +202,9 @@ static void read_neox(struct reader *r, struct lg__layout *l, int *length)
 }
 
 /* Llama, and OLMo, whose norms have no weights. */
-static void read_llama(struct reader *r, struct lg__layout *l, int *length)
+static void read_rotary(struct reader *r, struct lg__layout *l, int *length, int olmo)
 {
     lg_model_config *c = &l->c;
-    int olmo = strcmp(r->kind, "OlmoForCausalLM") == 0;
     read_shape(r, c);
     read_act(r, "hidden_act", "silu", 1);
     c->norm = olmo ? LG_NORM_PLAIN : LG_NORM_RMS;
@@ -225,6 +224,16 @@ static void read_llama(struct reader *r, struct lg__layout *l, int *length)
         refuse(r, "head_dim", find(r, "head_dim"),
                "the engine's heads share hidden_size among them; take a model in which head_dim "
                "times num_attention_heads is hidden_size");
+}
+
+static void read_llama(struct reader *r, struct lg__layout *l, int *length)
+{
+    read_rotary(r, l, length, 0);
+}
+
+static void read_olmo(struct reader *r, struct lg__layout *l, int *length)
+{
+    read_rotary(r, l, length, 1);
 }
 
 static void read_gpt2(struct reader *r, struct lg__layout *l, int *length)
@@ -253,7 +262,7 @@ static const struct {
     void (*read)(struct reader *r, struct lg__layout *l, int *length);
 } kinds[] = {
     {"GPTNeoXForCausalLM", "gpt_neox", LG__FORMAT_NEOX, LG_ARCH_NEOX, read_neox},
-    {"OlmoForCausalLM", "olmo", LG__FORMAT_LLAMA, LG_ARCH_OLMO, read_llama},
+    {"OlmoForCausalLM", "olmo", LG__FORMAT_LLAMA, LG_ARCH_OLMO, read_olmo},
     {"LlamaForCausalLM", "llama", LG__FORMAT_LLAMA, LG_ARCH_OLMO, read_llama},
     {"GPT2LMHeadModel", "gpt2", LG__FORMAT_GPT2, LG_ARCH_NEOX, read_gpt2},
 };

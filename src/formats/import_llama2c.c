@@ -150,6 +150,7 @@ lg_model *lg__import_llama2c(const char *path, lg_import_info *info, lg_error *e
     lg__unmap_file(&f);
     if (!m) return NULL;
     snprintf(info->kind, sizeof info->kind, "llama2.c");
+    info->vocab_is_whole = 1;
     find_tokenizer(path, l.c.vocab, info->tokenizer);
     return m;
 }

@@ -33,7 +33,7 @@ int lg_bench_tasks(const lg_bench_options *o, lg_bench_report *report, void *con
 {
     for (int i = 0; i < lg_task_count(); i++) {
         const lg_task_info *info = lg_task_info_at(i);
-        if (strcmp(info->family, "own data") == 0) continue;
+        if (info->own) continue;
         lg_task *t = lg_task_new(info->name, NULL, 0, err);
         double speed = 0;
         int code = t ? measure(t, o->seconds / 5, &speed, err) : err ? err->code : LG_ERROR_MEMORY;

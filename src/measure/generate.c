@@ -42,10 +42,7 @@ static int32_t *rule(const struct generation *g, int level)
     return (int32_t *)g->ids.data + (size_t)level * (size_t)g->x.n;
 }
 
-static int own_data(const struct generation *g)
-{
-    return strcmp(g->shape->info->family, "own data") == 0;
-}
+static int own_data(const struct generation *g) { return g->shape->info->own != LG_OWN_NONE; }
 
 static int predicts(const struct generation *g, int level)
 {
@@ -403,8 +400,7 @@ static int look_around(struct search *s, lg_error *err)
 {
     const lg_task_shape *shape = s->g->shape;
     int own = own_data(s->g), first = shape->length_least, last = shape->length_most, e = 0;
-    int exec = own && strcmp(shape->info->name, "exec") == 0;
-    int draws = exec ? EXEC_DRAWS : own ? OWN_DRAWS : DRAWS;
+    int draws = shape->info->own == LG_OWN_PROGRAM ? EXEC_DRAWS : own ? OWN_DRAWS : DRAWS;
     if (!own) e = find_lengths(s, &first, &last, err);
     for (int i = 0; i < draws && !e && (i < LEAST_DRAWS || s->tokens < TOKENS); i++) {
         int length = first + (own ? 0 : i % (last - first + 1));

@@ -306,7 +306,7 @@ static void progress(void *context, double done)
 static void set_lengths(struct probing *p)
 {
     const lg_task_shape *s = lg_task_get_shape(p->task);
-    int own = !p->text && strcmp(s->info->family, "own data") == 0 && !p->o.length;
+    int own = !p->text && s->info->own && !p->o.length;
     if (!p->o.length) p->o.length = own ? s->length_most : p->run.config.length[1];
     p->least = own ? s->length_least : p->o.length;
 }

@@ -36,5 +36,6 @@ const struct lg__encoding lg__encoding_alibi = {
             "its distance counts the same.\n"
             "Levels: the distances are added. A level that either token lacks adds nothing.\n"
             "Needs: nothing; it has no parameters.",
+    .flags = LG__ENCODING_RELATIVE,
     .bias = bias,
 };

@@ -185,7 +185,7 @@ const struct lg__encoding lg__encoding_fire = {
             "token lacks adds nothing.\n"
             "Needs: nothing. It is the slowest encoding: a logarithm and 32 units for each\n"
             "query, key and head.",
-    .absolute = 0, /* up to L only differences count, and past it all of them shrink alike */
+    .flags = 0, /* up to L only differences count, and past it all of them shrink alike */
     .shape = shape,
     .init = init,
     .bias = bias,

@@ -1,8 +1,6 @@
 /* ids_check.c: what must hold between a task, its IDs and a model before training. */
 #include "positions/ids.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "engine/position.h"
 #include "positions/positions.h"
@@ -68,26 +66,20 @@ static int check_digits(const lg_plan *p, lg_error *err)
         lg__ids_names(names, LG__IDS_DIGITS | LG__IDS_GAPS));
 }
 
-static const struct lg__encoding *encoding_of(const lg_model_config *c)
-{
-    for (int i = 0; c->encoding && lg__encodings[i]; i++)
-        if (strcmp(lg__encodings[i]->name, c->encoding) == 0) return lg__encodings[i];
-    return NULL;
-}
-
 static int check_head(const lg_plan *p, const lg_model_config *c, int l, lg_error *err)
 {
     const lg_scheme *s = &p->scheme;
     const lg_task_shape *shape = p->shape;
-    const struct lg__encoding *encoding = encoding_of(c);
     const char *name = level_name(shape, l);
-    if (p->head[l] == LG__HEAD_ABSOLUTE && !(encoding && encoding->absolute))
+    char names[LG__ENCODING_NAMES];
+    if (p->head[l] == LG__HEAD_ABSOLUTE && !lg__encoding_has(c->encoding, LG__ENCODING_ABSOLUTE))
         return lg__fail_key(
             err, LG_ERROR_ARGUMENT, "source",
             "source of level %d (%s) is absolute, but encoding %s does not show IDs "
             "themselves, but their differences at most; take source delta or pointer, "
-            "or encoding learned or sinusoidal",
-            l + 1, name, c->encoding ? c->encoding : "none");
+            "or encoding %s",
+            l + 1, name, c->encoding ? c->encoding : lg__encoding_none.name,
+            lg__encoding_names(names, LG__ENCODING_ABSOLUTE));
     if (p->head[l] != LG__HEAD_DELTA) return 0;
     if (!shape->reach[l])
         return lg__fail_key(err, LG_ERROR_ARGUMENT, "source",
@@ -125,12 +117,13 @@ static int try_example(const lg_plan *p, const lg_example *x, int look, lg_batch
 static int try_examples(const lg_plan *p, lg_task *t, int length, int32_t *most, lg_error *err)
 {
     const lg_task_shape *shape = p->shape;
-    int own = shape->info && strcmp(shape->info->family, "own data") == 0, e = 0;
+    const lg_task_info *info = shape->info;
+    int e = 0;
     /* A program's examples can be read only once: they are checked as they come. */
-    if (own && strcmp(shape->info->name, "exec") == 0) return 0;
+    if (info && info->own == LG_OWN_PROGRAM) return 0;
     if (!shape->length_most) return 0; /* a task that has no examples: text without texts */
     /* The user's own lines need not have one of exactly this length; of texts any can be cut. */
-    int lines = own && strcmp(shape->info->name, "text") != 0;
+    int lines = info && info->own == LG_OWN_LINES;
     lg_draw d = {.length_lo = lines ? shape->length_least : length, .length_hi = length};
     lg_example x;
     lg_batch b;
@@ -152,16 +145,16 @@ static int check_rows(const lg_plan *p, const lg_model_config *c, int length, in
                       lg_error *err)
 {
     const lg_scheme *s = &p->scheme;
-    if (strcmp(c->encoding, "learned") != 0) return 0;
+    if (!lg__encoding_has(c->encoding, LG__ENCODING_ROWS)) return 0;
     if ((p->flags & LG__IDS_TARGET) && s->target - 1 > most) most = s->target - 1;
     if ((p->flags & LG__IDS_MAX_ID) && s->max_id > most) most = s->max_id;
     if (most <= c->max_id) return 0;
     return lg__fail_key(
         err, LG_ERROR_ARGUMENT, "max_id",
-        "encoding learned has rows for IDs up to %d (the model's {max_id}), but with ids "
+        "encoding %s has rows for IDs up to %d (the model's {max_id}), but with ids "
         "%s and length %d they go up to %d; set {max_id} to %d or more, or take an "
         "encoding without rows",
-        c->max_id, s->ids, length, (int)most, (int)most);
+        c->encoding, c->max_id, s->ids, length, (int)most, (int)most);
 }
 
 /* An average of equal values hides how many there are: where positions enter the scores alone, the
@@ -169,7 +162,7 @@ static int check_rows(const lg_plan *p, const lg_model_config *c, int length, in
 static void remark_on_the_end(const lg_task_shape *shape, const lg_model_config *c,
                               lg_error *remark)
 {
-    const struct lg__encoding *encoding = encoding_of(c);
+    const struct lg__encoding *encoding = lg__encoding_find(c->encoding);
     if (remark->text[0] || c->sink || c->span != LG_SPAN_WINDOW || shape->stop == LG_NONE) return;
     if (encoding->input) return;
     lg__fail_key(
@@ -183,30 +176,27 @@ static void remark_on_roles(const lg_plan *p, const lg_model_config *c, lg_error
 {
     const lg_task_shape *shape = p->shape;
     if (!p->ids.labels || c->layers > 1 || c->span != LG_SPAN_WINDOW) return;
-    for (int l = p->levels; l < shape->levels; l++)
-        if (strcmp(level_name(shape, l), "role") == 0)
-            lg__fail_key(
-                remark, LG_OK, "levels",
-                "levels %d leaves out level %d (role), and one layer with a window does not "
-                "see the order of the text: tokens that share an ID cannot be told apart; "
-                "keep the role level (levels %d), or use two layers",
-                p->levels, l + 1, l + 1);
+    if (shape->role <= p->levels) return;
+    lg__fail_key(remark, LG_OK, "levels",
+                 "levels %d leaves out level %d (%s), and one layer with a window does not "
+                 "see the order of the text: tokens that share an ID cannot be told apart; "
+                 "keep the role level (levels %d), or use two layers",
+                 p->levels, shape->role, level_name(shape, shape->role - 1), shape->role);
 }
 
 /* With full span a relative bias is the same for all keys past an end of the window: where that end
  * is 0, keys of the query's own ID look like those. IDs of other kinds never come after the query's. */
 static void remark_on_clipping(const lg_plan *p, const lg_model_config *c, lg_error *remark)
 {
-    if (c->span != LG_SPAN_FULL || strcmp(c->encoding, "relative") != 0) return;
+    if (c->span != LG_SPAN_FULL || !lg__encoding_has(c->encoding, LG__ENCODING_CLIPS)) return;
     for (int l = 0; l < c->levels && !remark->text[0]; l++)
         if (!c->window_lo[l] || (!c->window_hi[l] && p->ids.labels))
-            lg__fail_key(
-                remark, LG_OK, "window_lo",
-                "the window of level %d (%s) is [%d, %d]: with span full a relative bias is "
-                "the same past its ends, so keys of the query's own ID look like all that "
-                "are %s it; take a window that is wider on both sides, or span window",
-                l + 1, level_name(p->shape, l), c->window_lo[l], c->window_hi[l],
-                !c->window_lo[l] ? "before" : "behind");
+            lg__fail_key(remark, LG_OK, "window_lo",
+                         "the window of level %d (%s) is [%d, %d]: with span full a %s bias is "
+                         "the same past its ends, so keys of the query's own ID look like all that "
+                         "are %s it; take a window that is wider on both sides, or span window",
+                         l + 1, level_name(p->shape, l), c->window_lo[l], c->window_hi[l],
+                         c->encoding, !c->window_lo[l] ? "before" : "behind");
 }
 
 int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, int length,

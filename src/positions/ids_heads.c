@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "positions/positions.h"
 
 /* ---- The heads ------------------------------------------------------------------------------ */
 
@@ -84,8 +84,9 @@ int32_t lg_plan_next_id(const lg_plan *p, const lg_model_config *c, lg_decoder *
     if (head == LG__HEAD_POINTER && class < LG__POINT_STAY)
         pointed = lg_decoder_point(d, sequence, level);
     int32_t id = lg__id_of_class(&p->scheme, head, class, carried, pointed);
-    /* A wrong ID past the learned table would end the whole decoding: it becomes the last one. */
-    return strcmp(c->encoding, "learned") == 0 && id > c->max_id ? c->max_id : id;
+    if (id <= c->max_id) return id;
+    /* A wrong ID past an encoding's rows would end the whole decoding: it becomes the last one. */
+    return lg__encoding_has(c->encoding, LG__ENCODING_ROWS) ? c->max_id : id;
 }
 
 /* ---- The IDs met so far ------------------------------------------------------------------ */

@@ -3,8 +3,9 @@
 #include "positions/ids.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "base/settings.h"
 
 /* In the order of `lengthen positions`. */
 #define KINDS(X) X(plain) X(random_start) X(randomized) X(pose) X(coupled) X(abacus)
@@ -71,16 +72,9 @@ unsigned lg__ids_flags(const char *name)
 
 const char *lg__ids_names(char *text, unsigned without)
 {
-    const char *last = NULL;
-    size_t n = 0;
-    *text = 0;
-    for (int k = 0; k < ROWS; k++) {
-        if (rows[k]->flags & without) continue;
-        if (last && n < LG__IDS_NAMES)
-            n += (size_t)snprintf(text + n, LG__IDS_NAMES - n, "%s%s", n ? ", " : "", last);
-        last = rows[k]->name;
-    }
-    if (last && n < LG__IDS_NAMES)
-        snprintf(text + n, LG__IDS_NAMES - n, "%s%s", n ? " or " : "", last);
-    return text;
+    const char *names[ROWS];
+    int n = 0;
+    for (int k = 0; k < ROWS; k++)
+        if (!(rows[k]->flags & without)) names[n++] = rows[k]->name;
+    return lg__either(text, LG__IDS_NAMES, names, n);
 }

@@ -16,6 +16,12 @@ extern const struct lg__encoding lg__encoding_sinusoidal;
 /* All of them; NULL ends. */
 extern lg__encoding_table lg__encodings[];
 
+const struct lg__encoding *lg__encoding_find(const char *name); /* NULL: there is none */
+int lg__encoding_has(const char *name, unsigned flag);
+/* "learned or sinusoidal": those with all of these flags. text has LG__ENCODING_NAMES bytes. */
+enum { LG__ENCODING_NAMES = 200 };
+const char *lg__encoding_names(char *text, unsigned flags);
+
 /* *d = ID of key j - ID of the query at this level; returns 0 if either token has none there.
  * 64 bits: LG_ABSENT is taken off before anyone knows that it is no ID, and levels are summed. */
 static inline int lg__difference(const struct lg__pairs *p, int level, int j, int64_t *d)

@@ -66,6 +66,7 @@ const struct lg__encoding lg__encoding_relative = {
             "Levels: one table each, with its own window; their values are added. A level that\n"
             "either token lacks adds nothing.\n"
             "Needs: window_lo and window_hi of each level.",
+    .flags = LG__ENCODING_RELATIVE | LG__ENCODING_CLIPS,
     .shape = shape,
     .bias = bias,
     .bias_backward = bias_backward,

@@ -157,6 +157,7 @@ const struct lg__encoding lg__encoding_rope = {
             "run.\n"
             "Needs: a pair a level, with ntk and dynamic two; rope_factor >= 1 for all but\n"
             "none; rope_length for dynamic and yarn. rope_share 0 turns nothing.",
+    .flags = LG__ENCODING_RELATIVE,
     .check = check,
     .frequencies = frequencies,
 };

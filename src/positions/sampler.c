@@ -18,7 +18,7 @@ void lg_sampler_init(lg_sampler *s)
 
 static int is_own_data(const lg_sampler *s)
 {
-    return strcmp(lg_task_get_shape(s->task)->info->family, "own data") == 0;
+    return lg_task_get_shape(s->task)->info->own != LG_OWN_NONE;
 }
 
 static void choose_length(lg_sampler *s)

@@ -50,7 +50,7 @@ const struct lg__encoding lg__encoding_sinusoidal = {
             "Levels: the width is divided among them in contiguous runs of pairs; D and k are\n"
             "those of the run. A token without an ID at a level gets nothing in its run.\n"
             "Needs: two dimensions a level; it has no parameters.",
-    .absolute = 1,
+    .flags = LG__ENCODING_ABSOLUTE,
     .check = check,
     .input = input,
 };

@@ -67,6 +67,7 @@ const struct lg__encoding lg__encoding_t5 = {
             "Levels: one table each; their values are added. A level that either token lacks\n"
             "adds nothing.\n"
             "Needs: nothing.",
+    .flags = LG__ENCODING_RELATIVE,
     .shape = shape,
     .bias = bias,
     .bias_backward = bias_backward,

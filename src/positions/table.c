@@ -1,6 +1,8 @@
 /* table.c: every way in which an ID enters the network, and the models that are made with them. */
 #include <stddef.h>
+#include <string.h>
 
+#include "base/settings.h"
 #include "positions/positions.h"
 
 const struct lg__encoding lg__encoding_none = {
@@ -10,6 +12,7 @@ const struct lg__encoding lg__encoding_none = {
             "A query sees the keys before it in the text, and with span window only those whose\n"
             "IDs lie in the window: there IDs still choose the keys.\n"
             "Levels: any. Needs: nothing.",
+    .flags = LG__ENCODING_RELATIVE,
 };
 
 lg__encoding_table lg__encodings[] = {
@@ -17,6 +20,28 @@ lg__encoding_table lg__encodings[] = {
     &lg__encoding_alibi,   &lg__encoding_t5,         &lg__encoding_fire,
     &lg__encoding_learned, &lg__encoding_sinusoidal, NULL,
 };
+
+const struct lg__encoding *lg__encoding_find(const char *name)
+{
+    for (int i = 0; name && lg__encodings[i]; i++)
+        if (strcmp(lg__encodings[i]->name, name) == 0) return lg__encodings[i];
+    return NULL;
+}
+
+int lg__encoding_has(const char *name, unsigned flag)
+{
+    const struct lg__encoding *e = lg__encoding_find(name);
+    return e && (e->flags & flag);
+}
+
+const char *lg__encoding_names(char *text, unsigned flags)
+{
+    const char *names[sizeof lg__encodings / sizeof *lg__encodings];
+    int n = 0;
+    for (int i = 0; lg__encodings[i]; i++)
+        if ((lg__encodings[i]->flags & flags) == flags) names[n++] = lg__encodings[i]->name;
+    return lg__either(text, LG__ENCODING_NAMES, names, n);
+}
 
 int lg_encoding_count(void) { return (int)(sizeof lg__encodings / sizeof *lg__encodings) - 1; }
 

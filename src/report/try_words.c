@@ -213,10 +213,9 @@ static void write_success(lg_buffer *to, const lg_try_options *o, const lg_try_r
     }
     if (r->carries)
         lg_buffer_print(to, "Use %s%s: %.3g%% exact at %s", best->name,
-                        strcmp(best->ids, "predicted") == 0
-                            ? ", the IDs predicted by the model itself"
-                        : strcmp(best->ids, "given") == 0 ? ", the IDs given by your rule"
-                                                          : "",
+                        best->ids == LG_TRY_PREDICTED ? ", the IDs predicted by the model itself"
+                        : best->ids == LG_TRY_GIVEN   ? ", the IDs given by your rule"
+                                                      : "",
                         100 * far, length);
     else
         lg_buffer_print(

@@ -123,8 +123,7 @@ static int check_curriculum(const struct lg__config *c, lg_error *err)
 static int check_growth(const struct lg__config *c, const lg_task_shape *shape, lg_error *err)
 {
     int grows = c->curriculum == LG__CURRICULUM_SPARSITY || c->curriculum == LG__CURRICULUM_BOTH;
-    int own = strcmp(shape->info->family, "own data") == 0;
-    if (!grows || c->sparsity[1] || !(own || shape->info->sparsity)) return 0;
+    if (!grows || c->sparsity[1] || !(shape->info->own || shape->info->sparsity)) return 0;
     return lg__fail_key(
         err, LG_ERROR_ARGUMENT, "train.sparsity",
         "train.curriculum is to grow the sparsity, but train.sparsity is auto; give "
@@ -190,7 +189,7 @@ static int check_task(const struct lg__config *c, lg_task *t, lg_error *remark, 
     if (!e) e = lg__text_check_config(c, t, err);
     if (!e) e = check_growth(c, shape, err);
     if (!e) e = check_lines(c, t, remark, err);
-    if (e || strcmp(shape->info->family, "own data") == 0) return e;
+    if (e || shape->info->own) return e;
     if ((e = check_lengths(c, shape, err)) || (e = check_sparsities(c, shape, err))) return e;
     return try_ends(c, t, err);
 }

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "positions/ids.h"
+#include "positions/positions.h"
 #include "runs/checkpoint.h"
 #include "formats/import.h"
 #include "runs/run.h"
@@ -58,7 +60,7 @@ static void say_model(struct sets *s, const lg_model_config *c)
     say(s, "model.parallel=%s", yes(c->parallel));
     say(s, "model.tied=%s", yes(c->tied));
     say(s, "positions.encoding=%s", c->encoding);
-    if (strcmp(c->encoding, "learned") == 0) say(s, "positions.max_id=%d", c->max_id);
+    if (lg__encoding_has(c->encoding, LG__ENCODING_ROWS)) say(s, "positions.max_id=%d", c->max_id);
     say(s, "positions.rope.share=%.17g", c->rope_share);
     say(s, "positions.rope.base=%.17g", c->rope_base);
     say(s, "positions.rope.scaling=%s", scaling[c->rope_scaling]);
@@ -143,15 +145,14 @@ static int check_no_tokenizer(const char *folder, lg_error *err)
     return e;
 }
 
-/* A tokenizer.bin that was cut off between two tokens looks whole. */
-static int check_tokens(const lg_model *m, const char *kind, const char *tokenizer, lg_error *err)
+/* A tokenizer.bin that was cut off between two tokens looks whole: `all` of the model's are needed. */
+static int check_tokens(const lg_model *m, int all, const char *tokenizer, lg_error *err)
 {
-    int whole = strcmp(kind, "llama2.c") == 0 && strcmp(tokenizer, "bytes") != 0;
     lg_tokenizer *t = lg_tokenizer_open(tokenizer, err);
     if (!t) return err->code;
     int has = (int)lg_tokenizer_get_info(t).vocab, wanted = lg_model_get_config(m)->vocab;
     lg_tokenizer_free(t);
-    if (has == wanted || (has < wanted && !whole)) return 0;
+    if (has == wanted || (has < wanted && !all)) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s has %d tokens, the model %d: take the model's own tokenizer, whole "
                     "(--tokenizer)",
@@ -197,7 +198,7 @@ int lg_run_import(const lg_import_options *o, lg_import_info *info, lg_error *er
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "there is no tokenizer beside %s; give its file, or bytes (--tokenizer)",
                      o->path);
-    if (!e) e = check_tokens(m, info->kind, tokenizer, err);
+    if (!e) e = check_tokens(m, info->vocab_is_whole && strcmp(tokenizer, "bytes"), tokenizer, err);
     if (!e) e = make_run(o, m, tokenizer, info->length, &s, err);
     lg_model_free(m);
     for (int i = 0; i < s.count; i++) free(s.list[i]);
@@ -248,10 +249,10 @@ int lg_run_export(const char *folder, const char *to, int fallback, int *tokeniz
     if (!err) err = &own;
     int e = lg__run_open_weights(&r, folder, fallback, warning, err);
     if (!e) find_tokenizer(&r, folder, path);
-    /* PoSE trains for texts up to its target. */
+    /* IDs with a target train for texts up to it. */
     int length = lg__text_longest(&r.config, r.longest);
-    if (!e && strcmp(r.scheme.ids, "pose") == 0 && r.scheme.target > length)
-        length = r.scheme.target;
+    int target = !e && (lg__ids_flags(r.scheme.ids) & LG__IDS_TARGET) ? r.scheme.target : 0;
+    if (target > length) length = target;
     if (!e) e = lg__export(r.model, length, *path ? path : NULL, end_of_text(path), to, err);
     *tokenizer = !e && *path;
     lg__run_close(&r);

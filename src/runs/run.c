@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "engine/kernels.h"
+#include "positions/ids.h"
 #include "runs/checkpoint.h"
 #include "runs/note.h"
 #include "runs/store.h"
@@ -483,13 +484,12 @@ int lg__run_open_weights(struct lg__run *r, const char *folder, int fallback, lg
     free(text);
     if (!e) e = lg__config_read(&r->config, path, NULL, 0, err);
     if (e) return e;
-    const char *ids = r->config.scheme.ids;
-    if (strcmp(ids, "plain") != 0 && strcmp(ids, "random-start") != 0 && strcmp(ids, "pose") != 0)
-        return lg__fail(
-            err, LG_ERROR_ARGUMENT,
-            "%s has ids %s, but in published formats tokens are counted; train with ids "
-            "plain, random-start or pose",
-            folder, ids);
+    unsigned others = LG__IDS_LABELS | LG__IDS_DIGITS | LG__IDS_DRAWN;
+    char names[LG__IDS_NAMES];
+    if (lg__ids_flags(r->config.scheme.ids) & others)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s has ids %s, but published formats count tokens; train with ids %s",
+                        folder, r->config.scheme.ids, lg__ids_names(names, others));
     e = lg__file_path(path, sizeof path, folder, "checkpoint", err);
     if (e) return e;
     r->scheme = r->config.scheme;
@@ -518,7 +518,7 @@ static void describe_positions(const struct lg__run *r, char *line, size_t size)
 {
     const char *source = NULL;
     for (int l = 0; l < r->model_config.levels; l++)
-        if (r->scheme.source[l] && strcmp(r->scheme.source[l], "given") != 0)
+        if (lg__source_predicts(r->scheme.source[l]))
             source = source ? "predicted" : r->scheme.source[l];
     snprintf(line, size, "%s, %s%s%s%s", r->scheme.ids, source ? source : "", source ? ", " : "",
              r->model_config.encoding, r->model_config.span == LG_SPAN_WINDOW ? ", window" : "");

@@ -26,7 +26,7 @@ void lg__run_sum_data(const struct lg__config *c, const char *task, const char *
     const char *name = task ? task : c->task;
     size_t kind = strcspn(name, ":");
     int same = kind == strcspn(c->task, ":") && strncmp(name, c->task, kind) == 0;
-    if (strncmp(name, "jsonl:", 6) == 0) sum = sum_file(sum, name + 6);
+    if (lg__task_file(name)) sum = sum_file(sum, lg__task_file(name));
     for (int k = 0; k < 2; k++) {
         const char *file = NULL;
         size_t n = strlen(keys[k]);

@@ -318,7 +318,7 @@ static int fetch_text(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
 /* What is the task's own, or NULL of another task. */
 static struct texts *text_of(const lg_task *t) { return t->row->open == open_text ? t->own : NULL; }
 
-static int is_text(const char *name) { return strcmp(lg_task_info_find(name)->name, "text") == 0; }
+static int is_text(const char *name) { return lg_task_info_find(name)->own == LG_OWN_TEXTS; }
 
 lg_tokenizer *lg__text_tokenizer(const lg_task *t)
 {
@@ -437,6 +437,7 @@ static const struct lg__task_row text_row = {
     .info =
         {.name = "text",
          .family = "own data",
+         .own = LG_OWN_TEXTS,
          .line = "the next token of natural language, from files of text",
          .text =
              "Texts become documents of tokens (docs/TEXT.md). An example of length n is n + 1\n"

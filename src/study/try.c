@@ -111,7 +111,7 @@ static void folder_of(const struct lg__try *t, int i, char path[LG_TRY_PATH + 64
     snprintf(path, LG_TRY_PATH + 64, "%s/%s", t->r->folder, t->run[i].key);
 }
 
-static int is_predicted(const lg_try_scheme *s) { return strcmp(s->ids, "predicted") == 0; }
+static int is_predicted(const lg_try_scheme *s) { return s->ids == LG_TRY_PREDICTED; }
 
 static int watch(void *context, const lg_run_step *step)
 {

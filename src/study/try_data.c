@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "study/try.h"
+#include "tasks/tasks.h"
 
 enum {
     USUAL = 20, /* length of training where nothing is said */
@@ -167,11 +168,12 @@ static void show_columns(struct lg__try *t)
 
 static int refuse(const lg_try_result *r, lg_error *err)
 {
-    if (strncmp(r->task, "exec:", 5) == 0)
+    const lg_task_info *info = r->own ? NULL : lg_task_info_find(r->task);
+    if (info && info->own == LG_OWN_PROGRAM)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "a program's examples come only once; write some thousands of its lines "
                         "into a file, and try that");
-    if (!r->own && strncmp(r->task, "text", 4) == 0 && strchr(":", r->task[4]))
+    if (info && info->own == LG_OWN_TEXTS)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "a text has no answers that could be right; train on it (lengthen train, "
                         "task: {name: text, ..}) and look at its loss by position (lengthen eval)");
@@ -181,9 +183,10 @@ static int refuse(const lg_try_result *r, lg_error *err)
 int lg__try_plan(struct lg__try *t, lg_error *err)
 {
     lg_try_result *r = t->r;
-    int named = strncmp(t->o->task, "jsonl:", 6) == 0;
-    r->task = t->o->task + (named ? 6 : 0);
-    r->own = named || is_file(r->task);
+    lg_text_task_add(); /* to be refused */
+    const char *file = lg__task_file(t->o->task);
+    r->task = file ? file : t->o->task;
+    r->own = file || is_file(r->task);
     int code = refuse(r, err);
     if (code) return code;
     if (asprintf(&t->name, "%s%s", r->own ? "jsonl:" : "", r->task) < 0) {

@@ -21,8 +21,14 @@ static void set(struct lg__try_run *s, const char *format, ...)
     va_end(args);
 }
 
+const char *lg_try_ids_name(lg_try_ids ids)
+{
+    static const char *const names[] = {"plain", "given", "predicted"};
+    return names[ids];
+}
+
 static struct lg__try_run *add_scheme(struct lg__try *t, const char *name, const char *key,
-                                      const char *ids)
+                                      lg_try_ids ids)
 {
     int i = t->r->schemes++;
     t->r->scheme[i] = (lg_try_scheme){.name = name, .ids = ids};
@@ -73,12 +79,12 @@ static void add_coupled(struct lg__try *t)
     int depends = 0; /* IDs depend on the input: the rule would give part of the answer away */
     for (int l = 0; l < t->r->levels; l++) depends |= !t->reach[l];
     struct lg__try_run *s =
-        add_scheme(t, "coupled + RoPE", "coupled-rope", depends ? "predicted" : "given");
+        add_scheme(t, "coupled + RoPE", "coupled-rope", depends ? LG_TRY_PREDICTED : LG_TRY_GIVEN);
     set(s, "positions.ids=coupled");
     if (depends) set_source(t, s);
     set(s, "positions.encoding=rope");
     set(s, "model.sink=yes");
-    s = add_scheme(t, "coupled + window", "coupled-window", "predicted");
+    s = add_scheme(t, "coupled + window", "coupled-window", LG_TRY_PREDICTED);
     set(s, "positions.ids=coupled");
     set_source(t, s);
     set_window(t, s);
@@ -86,7 +92,7 @@ static void add_coupled(struct lg__try *t)
 
 static void add_window(struct lg__try *t)
 {
-    struct lg__try_run *s = add_scheme(t, "window", "window", "plain");
+    struct lg__try_run *s = add_scheme(t, "window", "window", LG_TRY_PLAIN);
     set(s, "positions.ids=plain");
     set(s, "positions.encoding=relative");
     set(s, "positions.span=window");
@@ -116,14 +122,14 @@ int lg__try_scheme_count(const struct lg__try *t) { return t->r->levels ? 5 : 4;
 
 void lg__try_schemes(struct lg__try *t)
 {
-    struct lg__try_run *s = add_scheme(t, "plain RoPE", "plain-rope", "plain");
+    struct lg__try_run *s = add_scheme(t, "plain RoPE", "plain-rope", LG_TRY_PLAIN);
     set(s, "positions.ids=plain");
     set(s, "positions.encoding=rope");
-    s = add_scheme(t, "PoSE + RoPE", "pose-rope", "plain");
+    s = add_scheme(t, "PoSE + RoPE", "pose-rope", LG_TRY_PLAIN);
     set(s, "positions.ids=pose");
     set(s, "positions.target=%d", t->r->tokens_tested + 1);
     set(s, "positions.encoding=rope");
-    s = add_scheme(t, "plain ALiBi", "plain-alibi", "plain");
+    s = add_scheme(t, "plain ALiBi", "plain-alibi", LG_TRY_PLAIN);
     set(s, "positions.ids=plain");
     set(s, "positions.encoding=alibi");
     if (t->r->levels)

@@ -35,7 +35,7 @@ int lg__variant_fill(struct lg__sweep_plan *p, int run, const struct lg__config 
                               .seed = c->seed};
     for (int i = 0; i < c->eval_lengths.count; i++)
         if (c->eval_lengths.at[i] > v->longest) v->longest = c->eval_lengths.at[i];
-    int own = strcmp(info->family, "own data") == 0;
+    int own = info->own != LG_OWN_NONE;
     snprintf(v->unit, sizeof v->unit, "%s", info->unit);
     snprintf(v->sparse, sizeof v->sparse, "%s", info->sparsity && !own ? info->sparsity : "sparse");
     lg__run_sum_data(c, NULL, NULL, v->data);

@@ -343,6 +343,7 @@ static int open_subtraction(struct lg_task *t, lg_error *err)
     int e = open_both(t, "-=$", 0, err);
     t->shape.levels = 2;
     t->shape.level[1] = "role";
+    t->shape.role = 2;
     t->shape.reach[1] = 1;
     /* The top digit that is left of a difference may be at any place. */
     if (!is_reversed_answer(t) && !is_padded(t)) t->shape.reach[0] = 0;

@@ -37,6 +37,7 @@ static int open_assignment(struct lg_task *t, lg_error *err)
     s->needed = 1;
     s->level[0] = "statement";
     s->level[1] = "role";
+    s->role = 2;
     s->reach[0] = t->value[SCRATCHPAD].i == 0 ? 0 : 1;
     s->reach[1] = width + 1;
     return 0;

@@ -350,6 +350,7 @@ const struct lg__task_row lg__task_exec = {
     .info =
         {.name = "exec",
          .family = "own data",
+         .own = LG_OWN_PROGRAM,
          .line = "exec:COMMAND, examples of your own from a program's output",
          .text =
              "`sh -c COMMAND` is started and writes examples to its output, for ever, one JSON\n"

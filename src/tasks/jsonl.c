@@ -361,6 +361,7 @@ const struct lg__task_row lg__task_jsonl = {
     .info =
         {.name = "jsonl",
          .family = "own data",
+         .own = LG_OWN_LINES,
          .line = "jsonl:FILE, examples of your own from a file",
          .text =
              "One JSON object a line, in UTF-8, of at most 64 MiB; empty lines are skipped.\n"

@@ -435,6 +435,7 @@ static int open_machine(struct lg_task *t, lg_error *err)
     t->shape.needed = 1;
     t->shape.level[0] = "column";
     t->shape.level[1] = "role";
+    t->shape.role = 2;
     t->shape.reach[0] = t->shape.reach[1] = 1;
     return e;
 }

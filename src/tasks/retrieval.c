@@ -29,6 +29,7 @@ static int open_retrieval(struct lg_task *t, lg_error *err)
     t->shape.needed = 1;
     t->shape.level[0] = "entry";
     t->shape.level[1] = "role";
+    t->shape.role = 2;
     t->shape.reach[0] = 0; /* from the query to its entry it is any distance */
     t->shape.reach[1] = scratchpad ? 1 : 2;
     return 0;

@@ -100,7 +100,7 @@ lg_task *lg__task_new_like(const char *name, const char *const *settings, int co
     t->shape.length_most = 1 << 20;
     if (row->argument == LG__ARGUMENT_MUST && !*argument) {
         lg__fail(err, LG_ERROR_ARGUMENT, "%s needs to know what to read: write %s:%s", who,
-                 row->info.name, strcmp(row->info.name, "exec") == 0 ? "COMMAND" : "FILE");
+                 row->info.name, row->executes ? "COMMAND" : "FILE");
     } else if (!lg__settings_read(t->value, LG__MOST_SETTINGS, row->info.settings,
                                   (const char *const *)t->setting, count, who, err) &&
                !row->open(t, err)) {
@@ -269,6 +269,13 @@ int lg__columns_no_hints(const struct lg_task *t, int hints, lg_error *err)
                     "task %s: hints is %d, and hints name places, of which there is no end; say "
                     "hints=0",
                     t->row->info.name, hints);
+}
+
+const char *lg__task_file(const char *name)
+{
+    const char *argument;
+    const struct lg__task_row *row = find(name, &argument);
+    return row && row->count && *argument ? argument : NULL;
 }
 
 int lg__task_count(const lg_task *t, const lg_draw *d)

@@ -90,6 +90,8 @@ int lg__task_overlap(const lg_task *t, const lg_task *trained, const lg_draw *d)
 const char *lg__task_form(const char *name);
 /* Whether opening the task of this name executes a command. */
 int lg__task_executes(const char *name);
+/* FILE of a name whose task is the lines of a file, as in jsonl:FILE; else NULL. */
+const char *lg__task_file(const char *name);
 /* Refuses a name whose task, whatever its settings, has no columns; nothing is opened. */
 int lg__task_may_have_columns(const char *name, lg_error *err);
 

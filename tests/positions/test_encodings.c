@@ -39,10 +39,53 @@ static void hooks_come_in_pairs(void **state)
         assert_int_equal(e->shape != NULL, e->bias_backward != NULL);
         assert_int_equal(e->input_shape != NULL, e->input_backward != NULL);
         assert_true(!e->shape || e->bias);
-        assert_int_equal(e->absolute, e->input != NULL);
+        assert_int_equal((e->flags & LG__ENCODING_ABSOLUTE) != 0, e->input != NULL);
     }
     const struct lg__encoding *none = lg__encodings[0];
     assert_true(!none->frequencies && !none->bias && !none->input && !none->check);
+}
+
+/* Whether the biases of one query and 8 keys are the same 5000 IDs further on. */
+static int moves_with_the_ids(const struct lg__encoding *e)
+{
+    enum { KEYS = 8, FROM = 700, FURTHER = 5000 };
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    float param[4096], here[KEYS], there[KEYS];
+    int32_t key[KEYS], moved[KEYS];
+    int rows = 0, cols = 0;
+    c.levels = 1;
+    c.window_lo[0] = -4;
+    if (e->shape) e->shape(&c, &rows, &cols);
+    assert_true(rows * cols <= 4096);
+    for (int i = 0; i < rows * cols; i++) param[i] = (float)(i % 13) / 13 - 0.4f;
+    for (int j = 0; j < KEYS; j++) key[j] = FROM - j, moved[j] = key[j] + FURTHER;
+    struct lg__pairs p = {.query = {FROM}, .key = {key}, .n = KEYS};
+    struct lg__pairs q = {.query = {FROM + FURTHER}, .key = {moved}, .n = KEYS};
+    e->bias(here, param, &c, 1, &p);
+    e->bias(there, param, &c, 1, &q);
+    return memcmp(here, there, sizeof here) == 0;
+}
+
+/* A certificate rests on LG__ENCODING_RELATIVE; what is added to the input is the ID itself. */
+static void flags_say_what_is_seen(void **state)
+{
+    (void)state;
+    char names[LG__ENCODING_NAMES];
+    for (int i = 0; lg__encodings[i]; i++) {
+        const struct lg__encoding *e = lg__encodings[i];
+        int relative = e->bias ? moves_with_the_ids(e) : !e->input;
+        assert_int_equal((e->flags & LG__ENCODING_RELATIVE) != 0, relative);
+        assert_ptr_equal(lg__encoding_find(e->name), e);
+        assert_int_equal(lg__encoding_has(e->name, LG__ENCODING_ABSOLUTE), e->input != NULL);
+    }
+    assert_null(lg__encoding_find("no such"));
+    assert_null(lg__encoding_find(NULL));
+    assert_false(lg__encoding_has("no such", LG__ENCODING_ABSOLUTE));
+    assert_string_equal(lg__encoding_names(names, LG__ENCODING_RELATIVE),
+                        "none, rope, relative, alibi or t5");
+    assert_string_equal(lg__encoding_names(names, LG__ENCODING_ABSOLUTE), "learned or sinusoidal");
+    assert_string_equal(lg__encoding_names(names, LG__ENCODING_ROWS), "learned");
+    assert_string_equal(lg__encoding_names(names, LG__ENCODING_CLIPS), "relative");
 }
 
 /* ---- Rope ------------------------------------------------------------------------------ */
@@ -398,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_public),
         cmocka_unit_test(hooks_come_in_pairs),
+        cmocka_unit_test(flags_say_what_is_seen),
         cmocka_unit_test(rope_plain_and_linear),
         cmocka_unit_test(rope_ntk_by_hand),
         cmocka_unit_test(rope_dynamic_by_hand),

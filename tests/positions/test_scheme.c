@@ -41,6 +41,7 @@ static lg_task toy(int levels)
                                .stop = LG_NONE,
                                .levels = levels,
                                .level = {"column", "role"},
+                               .role = 2,
                                .needed = levels ? 1 : 0,
                                .reach = {0, 3},
                                .length_least = 1,
@@ -285,7 +286,7 @@ static void absolute_needs_absolute_ids(void **state)
     int refused = 0;
     for (int i = 0; lg__encodings[i]; i++) {
         c.encoding = lg__encodings[i]->name;
-        if (lg__encodings[i]->absolute) {
+        if (lg__encodings[i]->flags & LG__ENCODING_ABSOLUTE) {
             passes(&s, &t, &c);
         } else {
             refuses(&s, &t, &c, c.encoding, "encoding learned or sinusoidal");
@@ -426,9 +427,9 @@ static void a_dropped_role_is_remarked(void **state)
     c.span = LG_SPAN_FULL;
     passes(&s, &t, &c);
     c.span = LG_SPAN_WINDOW;
-    t.shape.level[1] = "place";
+    t.shape.role = 0;
     passes(&s, &t, &c);
-    t.shape.level[1] = "role";
+    t.shape.role = 2;
     s.levels = 2;
     c = model(&s, &t);
     c.layers = 1;

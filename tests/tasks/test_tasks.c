@@ -407,6 +407,57 @@ static void settings_have_their_room(void **state)
     }
 }
 
+static void the_role_level_is_named_so(void **state)
+{
+    (void)state;
+    int roles = 0;
+    for (int i = 0; i < lg_task_count(); i++) {
+        const lg_task_info *info = lg_task_info_at(i);
+        lg_error err = {0};
+        if (info->own) continue;
+        lg_task *t = lg_task_new(info->name, NULL, 0, &err);
+        if (!t) fail_msg("%s", err.text);
+        const lg_task_shape *shape = lg_task_get_shape(t);
+        for (int l = 0; l < shape->levels; l++)
+            assert_int_equal(shape->level[l] && strcmp(shape->level[l], "role") == 0,
+                             shape->role == l + 1);
+        roles += shape->role > 0;
+        lg_task_free(t);
+    }
+    assert_true(roles >= 4);
+}
+
+static int open_nothing(lg_task *t, lg_error *err)
+{
+    (void)t, (void)err;
+    return 0;
+}
+
+/* Where a task's row has one setting more than there is room for, nothing is written past it. Comes
+ * last: the row stays in the table. */
+static void a_17th_setting_is_refused(void **state)
+{
+    (void)state;
+    static lg_setting many[LG__MOST_SETTINGS + 2];
+    static char names[LG__MOST_SETTINGS + 1][8];
+    static struct lg__task_row row = {.info = {.name = "seventeen", .unit = "tokens"},
+                                      .open = open_nothing};
+    lg_error err = {0};
+    for (int i = 0; i <= LG__MOST_SETTINGS; i++) {
+        snprintf(names[i], sizeof names[i], "s%d", i);
+        many[i] = (lg_setting){names[i], "0..9", "1", "a number"};
+    }
+    row.info.settings = many + 1; /* 16 of them */
+    lg__task_row_add(&row);
+    lg_task *t = lg_task_new("seventeen", NULL, 0, &err);
+    assert_non_null(t);
+    lg_task_free(t);
+    row.info.settings = many;
+    assert_null(lg_task_new("seventeen", NULL, 0, &err));
+    assert_non_null(
+        strstr(err.text, "task seventeen has 17 settings, and there is room for 16; raise"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +466,7 @@ int main(void)
         cmocka_unit_test(vocabularies_are_in_order),   cmocka_unit_test(sizes_have_bounds),
         cmocka_unit_test(texts_are_cut_to_their_room), cmocka_unit_test(sparsity_is_not_ignored),
         cmocka_unit_test(every_checker_has_its_task),  cmocka_unit_test(settings_have_their_room),
+        cmocka_unit_test(the_role_level_is_named_so),  cmocka_unit_test(a_17th_setting_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }
