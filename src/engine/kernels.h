@@ -8,10 +8,13 @@
 #include <stdint.h>
 
 #define real float
-#define LG__TABLE lg__kernels
+#define KERNEL(returns, kernel, ...) returns (*kernel)(__VA_ARGS__);
+struct lg__kernels {
+    const char *name;
 #include "kernels_def.h"
+};
 #undef real
-#undef LG__TABLE
+#undef KERNEL
 
 /* Raised whenever a change of a kernel, or of the order of sums, may change a bit of a result: a
  * checkpoint carries it, and a run that goes on with other kernels is marked. */

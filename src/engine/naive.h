@@ -5,10 +5,13 @@
 #include "kernels.h"
 
 #define real double
-#define LG__TABLE lg__kernels64
+#define KERNEL(returns, kernel, ...) returns (*kernel)(__VA_ARGS__);
+struct lg__kernels64 {
+    const char *name;
 #include "kernels_def.h"
+};
 #undef real
-#undef LG__TABLE
+#undef KERNEL
 
 extern const struct lg__kernels lg__naive32;
 extern const struct lg__kernels64 lg__naive64;
