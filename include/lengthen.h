@@ -214,6 +214,7 @@ typedef struct lg_model_config {
     int id_classes[LG_LEVELS]; /* classes of each level's ID head; 0: none */
     int pointer[LG_LEVELS];    /* 1: a pointer to an earlier token beside it */
     uint64_t seed;             /* of the initial weights */
+    const char *isa; /* its kernels: one of LG_ISAS that this CPU runs; NULL: those of lg_isa */
 } lg_model_config;
 
 lg_model_config lg_model_config_default(lg_arch arch);
@@ -226,6 +227,7 @@ typedef struct lg_model lg_model;
 lg_model *lg_model_new(const lg_model_config *c, lg_error *err);
 void lg_model_free(lg_model *m);
 const lg_model_config *lg_model_get_config(const lg_model *m);
+const char *lg_model_isa(const lg_model *m); /* the kernels that it uses */
 
 /* The length that LG_ROPE_DYNAMIC goes by (rope_length at first): set it to that of the
  * sequences to be read, prompt and answer, before they are read. */
@@ -720,8 +722,9 @@ const char *lg_version(void);
  * it, or "unknown"; "gcc 12.2.0". */
 const char *lg_commit(void);
 const char *lg_compiler(void);
-/* The kernels in use: "avx512", "avx2", "c" or "naive". The environment variable
- * LENGTHEN_ISA chooses another that this CPU can run, read at first use. */
+/* The kernels of models whose config names none: the best that this CPU runs. The environment
+ * variable LENGTHEN_ISA chooses others of these that it runs, read at first use. */
+#define LG_ISAS "avx512, avx2, c or naive"
 const char *lg_isa(void);
 int lg_cores(void);
 void lg_cpu(char name[200]); /* "AMD EPYC 7R32"; where it has no name, its architecture */

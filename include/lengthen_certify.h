@@ -43,6 +43,7 @@ typedef struct lg_certificate {
     int64_t wrong;           /* of those */
     double min_margin;       /* the smallest lead of a right answer over the second: token or ID */
     int64_t step;            /* of the weights */
+    const char *isa;         /* the kernels of the model */
     int layers, back, ahead; /* columns that a position sees behind and ahead of its own */
     /* Not certified: an input that fails, the answer that the model writes to it, and the token of
      * the answer at which it is first wrong, from 1. 0: an ID is predicted wrongly on this input, but

@@ -169,7 +169,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     lg_error own, warning = {0};
     struct certifying *w = calloc(1, sizeof *w);
     if (!err) err = &own;
-    *c = (lg_certificate){.min_margin = INFINITY};
+    *c = (lg_certificate){.min_margin = INFINITY, .isa = lg_isa()};
     if (!w) return lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
     w->o = o;
     w->c = c;
@@ -190,6 +190,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
         c->wrong = w->verdict.wrong;
         c->min_margin = w->verdict.margin;
         c->step = w->run.step;
+        c->isa = lg_model_isa(w->run.model);
         c->layers = w->run.model_config.layers;
         c->back = w->set.back;
         c->ahead = w->set.ahead;
@@ -221,7 +222,7 @@ char *lg_certificate_json(const lg_certificate *c)
     json_t *all =
         json_pack("{s:b, s:I, s:I, s:o, s:I, s:s, s:s}", "certified", c->certified, "contexts",
                   (json_int_t)c->contexts, "wrong", (json_int_t)c->wrong, "min_margin", margin,
-                  "step", (json_int_t)c->step, "isa", lg_isa(), "build", build);
+                  "step", (json_int_t)c->step, "isa", c->isa, "build", build);
     const lg_confirmed *t = &c->confirmed;
     int whole = all != NULL;
     if (!c->certified)

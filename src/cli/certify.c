@@ -83,7 +83,7 @@ static void print_text(const lg_certificate *c)
         printf(
             "Certified: all are right, by a margin of at least %.3g, so that greedy decoding is\n"
             "right on every input of every length. Step %lld, %s, build %s.\n",
-            c->min_margin, (long long)c->step, lg_isa(), lg_commit());
+            c->min_margin, (long long)c->step, c->isa, lg_commit());
         print_confirmed(&c->confirmed);
         return;
     }

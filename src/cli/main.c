@@ -108,7 +108,7 @@ static int wrong_isa(void)
     if (!wanted || !*wanted || strcmp(wanted, lg_isa()) == 0) return 0;
     fprintf(stderr,
             "lengthen: LENGTHEN_ISA is \"%s\", which this program or this CPU does not have; "
-            "take avx512, avx2, c or naive, or unset it (then it is %s)\n",
+            "take " LG_ISAS ", or unset it (then it is %s)\n",
             wanted, lg_isa());
     return 1;
 }

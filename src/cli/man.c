@@ -39,7 +39,7 @@ static const char tail[] =
     ".BR \\-\\-store .\n"
     ".TP\n"
     ".B LENGTHEN_ISA\n"
-    "The kernels to use: avx512, avx2, c or naive. By default the best that this CPU runs.\n"
+    "The kernels to use: " LG_ISAS ". By default the best that this CPU runs.\n"
     ".TP\n"
     ".B LENGTHEN_CACHE\n"
     "Where tokens of texts and other things that can be made again are kept; by default lengthen "

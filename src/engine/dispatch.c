@@ -22,6 +22,13 @@ static const struct lg__kernels *all[6];
 static const struct lg__kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static const struct lg__kernels *named(const char *name)
+{
+    for (int i = 0; name && all[i]; i++)
+        if (strcmp(all[i]->name, name) == 0) return all[i];
+    return NULL;
+}
+
 static void look(void)
 {
     int n = 0;
@@ -41,15 +48,20 @@ static void look(void)
 #endif
     all[n++] = &lg__naive32;
     chosen = all[0];
-    const char *wanted = getenv("LENGTHEN_ISA");
-    for (int i = 0; wanted && i < n; i++)
-        if (strcmp(all[i]->name, wanted) == 0) chosen = all[i];
+    const struct lg__kernels *wanted = named(getenv("LENGTHEN_ISA"));
+    if (wanted) chosen = wanted;
 }
 
 const struct lg__kernels *lg__kernels_get(void)
 {
     pthread_once(&once, look);
     return chosen;
+}
+
+const struct lg__kernels *lg__kernels_find(const char *name)
+{
+    pthread_once(&once, look);
+    return named(name);
 }
 
 const struct lg__kernels *const *lg__kernels_all(void)

@@ -23,6 +23,9 @@ enum { LG__KERNELS_VERSION = 2 };
 /* The best table that this CPU runs, or the one that LENGTHEN_ISA names. */
 const struct lg__kernels *lg__kernels_get(void);
 
+/* The table of this name; NULL: this build has none, or this CPU does not run it. */
+const struct lg__kernels *lg__kernels_find(const char *name);
+
 /* All tables that this build has and this CPU runs, best first, `naive` last; NULL ends. */
 const struct lg__kernels *const *lg__kernels_all(void);
 

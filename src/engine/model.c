@@ -103,6 +103,12 @@ int lg__model_config_check(const lg_model_config *c, lg__encoding_table *encodin
         (e = range(err, "rope_scaling", c->rope_scaling, LG_ROPE_PLAIN, LG_ROPE_YARN)) ||
         (e = range(err, "max_id", c->max_id, 0, INT32_MAX)) || (e = check_levels(c, err)))
         return e;
+    if (c->isa && !lg__kernels_find(c->isa))
+        return lg__fail_key(
+            err, LG_ERROR_ARGUMENT, "isa",
+            "{isa} is \"%s\", which this program or this CPU does not have; take " LG_ISAS
+            ", or NULL for %s",
+            c->isa, lg_isa());
     if (c->width % c->heads)
         return lg__fail_key(err, LG_ERROR_ARGUMENT, "heads",
                             "{width} %d is not a multiple of {heads} %d; change one of them",
@@ -351,7 +357,8 @@ lg_model *lg__model_new_zero(const lg_model_config *c, lg__encoding_table *encod
         return NULL;
     }
     m->config = *c;
-    m->k = lg__kernels_get();
+    m->k = c->isa ? lg__kernels_find(c->isa) : lg__kernels_get();
+    m->config.isa = m->k->name;
     m->encoding = find_encoding(encodings, c->encoding);
     m->config.encoding = m->encoding->name;
     m->D = c->width / c->heads;
@@ -398,6 +405,8 @@ void lg_model_free(lg_model *m)
     free(m->rotary_sin);
     free(m);
 }
+
+const char *lg_model_isa(const lg_model *m) { return m->k->name; }
 
 const lg_model_config *lg_model_get_config(const lg_model *m) { return &m->config; }
 
