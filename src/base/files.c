@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 const char *lg_write_remedy(int error)
 {
@@ -43,9 +44,9 @@ static int refuse(struct lg__part *p, int error, lg_error *err)
 
 int lg__part_open(struct lg__part *p, const char *path, lg_error *err)
 {
-    *p = (struct lg__part){.path = strdup(path)};
-    if (!p->path || asprintf(&p->name, "%s.part-%ld", path, (long)getpid()) < 0) {
-        p->name = NULL;
+    *p = (struct lg__part){.path = lg__alloc_text(path)};
+    p->name = lg__alloc_print("%s.part-%ld", path, (long)getpid());
+    if (!p->path || !p->name) {
         lg__part_drop(p);
         return lg__fail(err, LG_ERROR_MEMORY, "no memory for the name of %s", path);
     }
@@ -121,22 +122,22 @@ int lg__file_read(const char *path, char **text, lg_error *err)
     FILE *f = fopen(path, "r");
     if (!f && (errno == ENOENT || errno == ENOTDIR)) return 0;
     size_t used = 0, room = 1 << 16;
-    char *all = f ? malloc(room) : NULL;
-    while (all) {
-        used += fread(all + used, 1, room - used - 1, f);
+    struct lg__block all = {0};
+    int e = 0;
+    while (f && !(e = lg__block_grow(&all, room, 1, path, err))) {
+        used += fread((char *)all.data + used, 1, room - used - 1, f);
         if (used < room - 1) break;
-        char *more = realloc(all, room *= 2);
-        if (!more) free(all);
-        all = more;
+        room *= 2;
     }
-    int bad = !all || ferror(f), reason = errno;
+    int bad = !e && (!f || ferror(f)), reason = errno;
     if (f) fclose(f);
-    if (bad) {
-        free(all);
-        return lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: %s", path, strerror(reason));
+    if (bad) e = lg__fail(err, LG_ERROR_SYSTEM, "%s cannot be read: %s", path, strerror(reason));
+    if (e) {
+        lg__block_free(&all);
+        return e;
     }
-    all[used] = 0;
-    *text = all;
+    *text = all.data;
+    (*text)[used] = 0;
     return 0;
 }
 

@@ -19,6 +19,9 @@ void lg__block_free(struct lg__block *b);
 
 /* Zeroed memory aligned to 64 bytes, freed with free(); NULL if there is none. */
 void *lg__alloc(size_t size);
+/* The same for a copy of a text, and for one that is printed. */
+char *lg__alloc_text(const char *text);
+char *lg__alloc_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* For tests: the allocation after the next n fails, once. n < 0: none fails. */
 void lg__alloc_fail_after(long n);

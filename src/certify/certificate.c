@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/memory.h"
 #include "certify/contexts.h"
 
 enum { QUICK = 50000 }; /* inputs that take no time worth mentioning */
@@ -96,7 +97,8 @@ int lg__certificate_make(const char *folder, const char *store, int threads, int
     if (!e) e = lg__file_path(path, sizeof path, folder, LG__RUN_CERTIFICATE, err);
     if (!e && !(text = lg_certificate_json(c))) e = no_memory(err);
     lg__run_id(folder, id);
-    if (!e && asprintf(&whole, "{\"run\":\"%s\",\"seconds\":%.3f,%s\n", id, seconds, text + 1) < 0)
+    if (!e &&
+        !(whole = lg__alloc_print("{\"run\":\"%s\",\"seconds\":%.3f,%s\n", id, seconds, text + 1)))
         e = no_memory(err);
     if (!e) e = lg__file_write(path, whole, err);
     free(text);

@@ -12,6 +12,7 @@
 #include "certify/contexts.h"
 #include "runs/run.h"
 #include "base/files.h"
+#include "base/memory.h"
 
 /* Of the search for an input that fails: wrong contexts whose inputs are answered; inputs written
  * down one after the other; those of them that are answered. */
@@ -81,7 +82,7 @@ static int answer(struct certifying *w, lg_error *err)
     lg_certificate *c = w->c;
     const lg_example *x = &w->set.x;
     int right = x->n - x->answer, most = 2 * right;
-    int32_t *token = malloc((size_t)most * sizeof *token);
+    int32_t *token = lg__alloc((size_t)most * sizeof *token);
     if (!token) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
     int n = generate(w, token, most, err);
     c->first = 0;
@@ -122,7 +123,7 @@ static int search(struct certifying *w, lg_error *err)
     int longest = w->set.back + 1 + w->set.ahead + w->set.columns.states;
     int found = 0, answered = 0;
     double written = 0;
-    unsigned char *wrong = calloc((size_t)w->set.count, 1);
+    unsigned char *wrong = lg__alloc((size_t)w->set.count);
     if (!wrong) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
     for (int i = 0; i < w->verdict.listed; i++) wrong[w->verdict.list[i]] = 1;
     for (int n = 1; n <= longest && !found; n++) {
@@ -167,7 +168,7 @@ static int open_run(struct certifying *w, lg_error *warning, lg_error *err)
 int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
 {
     lg_error own, warning = {0};
-    struct certifying *w = calloc(1, sizeof *w);
+    struct certifying *w = lg__alloc(sizeof *w);
     if (!err) err = &own;
     *c = (lg_certificate){.min_margin = INFINITY, .isa = lg_isa()};
     if (!w) return lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
@@ -182,7 +183,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
         e = LG_ERROR_MEMORY;
     w->verdict.most = w->set.count;
-    if (!e && !(w->verdict.list = malloc((size_t)w->set.count * sizeof *w->verdict.list)))
+    if (!e && !(w->verdict.list = lg__alloc((size_t)w->set.count * sizeof *w->verdict.list)))
         e = lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
     if (!e) e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, err);
     if (!e) {

@@ -13,6 +13,7 @@
 #include "positions/positions.h"
 #include "runs/texts.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 enum { TELL = 4096 }; /* inputs from one word of the progress to the next */
 static const char finding[] = "finding contexts", checking[] = "checking contexts";
@@ -84,7 +85,7 @@ static int find_field(struct lg__contexts *c, lg_error *err)
 
 static int32_t *append(const int32_t *way, int n, int32_t input)
 {
-    int32_t *longer = malloc(((size_t)n + 1) * sizeof *longer);
+    int32_t *longer = lg__alloc(((size_t)n + 1) * sizeof *longer);
     if (longer && n) memcpy(longer, way, (size_t)n * sizeof *longer);
     if (longer) longer[n] = input;
     return longer;
@@ -94,7 +95,7 @@ static int32_t *append(const int32_t *way, int n, int32_t input)
 static int find_ways_to(struct lg__contexts *c, lg_error *err)
 {
     int states = c->columns.states, first = 0, last = 0;
-    int *queue = malloc((size_t)states * sizeof *queue);
+    int *queue = lg__alloc((size_t)states * sizeof *queue);
     if (!queue || !(c->to[c->columns.start] = append(NULL, 0, 0))) {
         free(queue);
         return no_memory(err);
@@ -130,7 +131,7 @@ static int find_ways_on(struct lg__contexts *c, lg_error *err)
             for (int i = 0; i < c->columns.inputs && c->to[s] && !c->on[s]; i++) {
                 int to = c->columns.next(c->task, s, i);
                 if (to < 0 || !c->on[to] || c->on_count[to] != n) continue;
-                int32_t *way = malloc(((size_t)n + 1) * sizeof *way);
+                int32_t *way = lg__alloc(((size_t)n + 1) * sizeof *way);
                 if (!way) return no_memory(err);
                 way[0] = i;
                 memcpy(way + 1, c->on[to], (size_t)n * sizeof *way);
@@ -157,10 +158,10 @@ int lg__contexts_open(struct lg__contexts *c, const struct lg__run *r, lg_error 
     if (!e) e = find_field(c, err);
     if (e) return e;
     size_t states = (size_t)c->columns.states;
-    c->to = calloc(states, sizeof *c->to);
-    c->on = calloc(states, sizeof *c->on);
-    c->to_count = calloc(states, sizeof *c->to_count);
-    c->on_count = calloc(states, sizeof *c->on_count);
+    c->to = lg__alloc(states * sizeof *c->to);
+    c->on = lg__alloc(states * sizeof *c->on);
+    c->to_count = lg__alloc(states * sizeof *c->to_count);
+    c->on_count = lg__alloc(states * sizeof *c->on_count);
     if (!c->to || !c->on || !c->to_count || !c->on_count) return no_memory(err);
     if ((e = find_ways_to(c, err)) || (e = find_ways_on(c, err))) return e;
     double reachable = 0, strings = 0, power = 1;
@@ -355,7 +356,7 @@ static int add_context(struct lg__contexts *c, int row, const int32_t *key, size
 static int add_text(struct lg__contexts *c, lg_error *err)
 {
     int e = 0;
-    int32_t *key = malloc((size_t)c->text.rows * (1 + LG_LEVELS) * sizeof *key);
+    int32_t *key = lg__alloc((size_t)c->text.rows * (1 + LG_LEVELS) * sizeof *key);
     if (!key) return no_memory(err);
     for (int row = 0; row < c->text.rows && !e; row++)
         if (c->text.targets[row] >= 0) e = add_context(c, row, key, make_key(c, row, key), err);
@@ -467,7 +468,7 @@ int lg__contexts_write(struct lg__contexts *c, int n, int64_t which, lg_error *e
 int lg__contexts_meet(struct lg__contexts *c, const unsigned char *flag, lg_error *err)
 {
     int met = 0;
-    int32_t *key = malloc((size_t)c->text.rows * (1 + LG_LEVELS) * sizeof *key);
+    int32_t *key = lg__alloc((size_t)c->text.rows * (1 + LG_LEVELS) * sizeof *key);
     if (!key) return no_memory(err);
     for (int row = 0; row < c->text.rows && !met; row++) {
         if (c->text.targets[row] < 0) continue;

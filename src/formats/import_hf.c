@@ -46,7 +46,7 @@ static int open_shard(struct folder *f, const char *name, lg_error *err)
     char path[LG__IMPORT_PATH];
     s->name = name;
     int e = lg__file_path(path, sizeof path, f->path, name, err);
-    if (!e && !(s->path = strdup(path))) e = no_memory(f, err);
+    if (!e && !(s->path = lg__alloc_text(path))) e = no_memory(f, err);
     if (!e) e = lg__map_file(&s->bytes, s->path, "bring the missing file", err);
     if (!e) e = lg__safetensors_open_any(&s->s, s->bytes.data, s->bytes.size, s->path, err);
     if (!e && !(s->used = lg__alloc((size_t)s->s.count + 1))) e = no_memory(f, err);

@@ -166,7 +166,7 @@ static void set_bins(struct measuring *m, int length)
 
 static int one_document(struct measuring *m, int64_t document, int length, lg_error *err)
 {
-    int32_t *tokens = malloc(((size_t)length + 1) * sizeof *tokens);
+    int32_t *tokens = lg__alloc(((size_t)length + 1) * sizeof *tokens);
     double *loss = m->losses.data;
     lg_rng r;
     int e = tokens ? lg_corpus_read(m->held.corpus, document, 0, length + 1, tokens, err)
@@ -291,7 +291,7 @@ static int measure(struct measuring *m, lg_error *err)
 
 static int make_losses(struct lg__eval *v, lg_error *err)
 {
-    struct measuring *m = calloc(1, sizeof *m);
+    struct measuring *m = lg__alloc(sizeof *m);
     if (!m) return lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluation");
     m->e = v;
     m->run = v->run;

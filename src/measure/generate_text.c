@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "runs/run.h"
 #include "runs/texts.h"
 #include "tasks/tasks.h"
@@ -80,7 +81,7 @@ static int make_ids(struct writing *w, lg_error *err)
     int32_t *levels[LG_LEVELS] = {0};
     int prompt = w->x.n;
     for (int i = 0; i < w->o->max_tokens; i++) lg__put(&w->x, 0, LG_ABSENT, LG_ABSENT, LG_ABSENT);
-    w->ids = levels[0] = malloc((size_t)w->x.n * sizeof *w->ids);
+    w->ids = levels[0] = lg__alloc((size_t)w->x.n * sizeof *w->ids);
     int e = w->ids ? lg_plan_ids(&w->run.plan, &w->x, NULL, levels, err)
                    : lg__fail(err, LG_ERROR_MEMORY, "no memory for IDs; end other programs");
     if (!e && w->run.model_config.rope_scaling == LG_ROPE_DYNAMIC)
@@ -127,8 +128,8 @@ static int find_absent(struct writing *w, lg_error *err)
 {
     size_t n;
     int vocab = w->run.model_config.vocab, absent = 0;
-    w->logits = malloc((size_t)vocab * sizeof *w->logits);
-    w->absent = malloc((size_t)vocab);
+    w->logits = lg__alloc((size_t)vocab * sizeof *w->logits);
+    w->absent = lg__alloc((size_t)vocab);
     if (!w->logits || !w->absent)
         return lg__fail(err, LG_ERROR_MEMORY, "no memory for logits; end other programs");
     for (int i = 0; i < vocab; i++)
@@ -195,7 +196,7 @@ static int write_all(struct writing *w, lg_text_generated *g, lg_error *err)
     w->side = text * SIDE < KEPT ? SIDE : text < KEPT ? (int)(KEPT / text) : 1;
     if (w->side > count) w->side = count;
     for (int s = 0; s < w->side; s++)
-        if (!(w->text[s].tokens = malloc((size_t)room * sizeof *w->text[s].tokens)))
+        if (!(w->text[s].tokens = lg__alloc((size_t)room * sizeof *w->text[s].tokens)))
             return lg__fail(err, LG_ERROR_MEMORY, "no memory for texts; end other programs");
     if (!(w->decoder = lg_decoder_new(w->run.model, w->side, err))) return LG_ERROR_MEMORY;
     for (int i = 0; i < count && !e; i += w->side)

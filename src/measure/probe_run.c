@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/held.h"
 #include "measure/influence.h"
 #include "measure/probe_begun.h"
@@ -459,7 +460,7 @@ int lg_run_probe(const lg_run_probe_options *o, lg_probe_summary *summary, lg_er
                  lg_error *err)
 {
     lg_error own;
-    struct probing *p = calloc(1, sizeof *p);
+    struct probing *p = lg__alloc(sizeof *p);
     lg_store *store = NULL;
     if (!err) err = &own;
     *summary = (lg_probe_summary){0};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 struct seen {
     int document, k, depends;
@@ -117,7 +118,7 @@ static int sum_k(const struct lg__probe_sum *s, lg_probe_summary *r, lg_error *e
 {
     static const double at[] = {0.1, 0.25, 0.5, 0.75, 0.9};
     const struct seen *x = s->seen.data;
-    int *k = malloc(((size_t)s->count + 1) * sizeof *k), n = 0;
+    int *k = lg__alloc(((size_t)s->count + 1) * sizeof *k), n = 0;
     if (!k) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a probe; end other programs");
     for (int i = 0; i < s->count; i++) {
         r->loss += x[i].loss / s->count;

@@ -5,12 +5,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 enum { VOCAB = 32 };
 
 static int add_example(lg_batch *b, int n, lg_error *err)
 {
-    int32_t *tokens = malloc((size_t)n * sizeof *tokens), *targets = malloc((size_t)n * 4);
+    int32_t *tokens = lg__alloc((size_t)n * sizeof *tokens), *targets = lg__alloc((size_t)n * 4);
     int e = tokens && targets
                 ? 0
                 : lg__fail(err, LG_ERROR_MEMORY,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "lengthen.h"
 
 enum { STREAM_IDS = 1 << 16, SHORT = 5 };
@@ -47,7 +48,7 @@ static int make_room(lg_sampler *s, lg_error *err)
     int room = s->x.n < 1 << 30 ? 2 * s->x.n : s->x.n;
     for (int l = 0; l < LG_LEVELS; l++) {
         free(s->ids[l]);
-        s->ids[l] = malloc((size_t)room * sizeof **s->ids);
+        s->ids[l] = lg__alloc((size_t)room * sizeof **s->ids);
     }
     s->room = room;
     for (int l = 0; l < LG_LEVELS; l++) {
@@ -119,7 +120,7 @@ static int quote_words(lg_sampler *s, lg_error *err)
 {
     const lg_task_shape *shape = lg_task_get_shape(s->task);
     if (s->words) return 0;
-    s->words = calloc((size_t)shape->vocab, sizeof *s->words);
+    s->words = lg__alloc((size_t)shape->vocab * sizeof *s->words);
     while (s->words && s->word_count < shape->vocab) {
         const char *word = shape->words[s->word_count];
         lg_buffer b = {0};

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "runs/note.h"
 
 int lg__feedback_open(struct lg__feedback **f, const struct lg__run *r, int threads, lg_error *err)
 {
     *f = NULL;
     if (!r->config.certify_every) return 0;
-    struct lg__feedback *x = calloc(1, sizeof *x);
+    struct lg__feedback *x = lg__alloc(sizeof *x);
     if (!x) return lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
     lg_batch_init(&x->batch);
     int e = lg__contexts_make(&x->set, r, 0, NULL, NULL, err);

@@ -549,7 +549,7 @@ static int open_run(struct training *t, lg_error *err)
     if (!e || o->resume == LG_RUN_NEW ||
         !lg__run_lost_tokenizer(&t->run, o->folder, set, sizeof set))
         return e;
-    const char **sets = malloc(((size_t)o->set_count + 1) * sizeof *sets);
+    const char **sets = lg__alloc(((size_t)o->set_count + 1) * sizeof *sets);
     if (!sets) return lg__fail(err, LG_ERROR_MEMORY, "no memory for the settings");
     for (int i = 0; i < o->set_count; i++) sets[i] = o->sets[i];
     sets[o->set_count] = set;
@@ -619,7 +619,7 @@ static int tell_state(struct training *t, int e, int done, lg_error *err)
 int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
 {
     lg_error own, warning = {0};
-    struct training *t = calloc(1, sizeof *t);
+    struct training *t = lg__alloc(sizeof *t);
     int there = 0;
     if (!err) err = &own;
     *done = 0;

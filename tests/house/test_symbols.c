@@ -104,6 +104,37 @@ static void rooms_link_what_their_rows_name(void **state)
 }
 
 /* No room may use one that is further up, so that there is no cycle. */
+/* memory.c says which rooms allocate through it alone. */
+static void these_rooms_allocate_through_memory_c(void **state)
+{
+    (void)state;
+    static const char *const strict[] = {"base",    "engine",  "positions", "formats",
+                                         "measure", "certify", "training"};
+    static const char *const others[] = {
+        "malloc",          "calloc",         "realloc",  "reallocarray",   "strdup",
+        "__strdup",        "strndup",        "asprintf", "__asprintf_chk", "vasprintf",
+        "__vasprintf_chk", "posix_memalign", "getline",  "__getdelim",     "aligned_alloc",
+        "open_memstream",  "scandir"};
+    int wrong = 0, seen = 0;
+    for (int i = 0; i < count; i++) {
+        const struct symbol *s = &symbols[i];
+        int keeps = 0, allocates = 0;
+        for (size_t k = 0; k < sizeof strict / sizeof *strict; k++)
+            keeps |= strcmp(rooms[s->room].name, strict[k]) == 0;
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            allocates |= strcmp(s->name, others[k]) == 0;
+        if (!keeps || !allocates || s->defined) continue;
+        if (strstr(s->file, "base/memory.c")) {
+            seen = 1;
+            continue;
+        }
+        print_error("%s uses %s; take base/memory.h\n", s->file, s->name);
+        wrong++;
+    }
+    assert_int_equal(wrong, 0);
+    assert_true(seen); /* else the names of the symbols are other ones */
+}
+
 static void the_table_has_no_cycle(void **state)
 {
     (void)state;
@@ -137,6 +168,7 @@ static void wrong_links_are_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(these_rooms_allocate_through_memory_c),
         cmocka_unit_test(the_table_has_no_cycle),
         cmocka_unit_test(wrong_links_are_seen),
         cmocka_unit_test(rooms_link_what_their_rows_name),
