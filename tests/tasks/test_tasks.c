@@ -439,7 +439,7 @@ static void a_17th_setting_is_refused(void **state)
 {
     (void)state;
     static lg_setting many[LG__MOST_SETTINGS + 2];
-    static char names[LG__MOST_SETTINGS + 1][8];
+    static char names[LG__MOST_SETTINGS + 1][16];
     static struct lg__task_row row = {.info = {.name = "seventeen", .unit = "tokens"},
                                       .open = open_nothing};
     lg_error err = {0};
