@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/memory.h"
 
 void lg__csv_put(lg_buffer *to, const char *text)
 {
@@ -78,7 +79,8 @@ int lg__csv_next(struct lg__csv *c, lg_error *err)
     for (c->count = 0; end == ',';) {
         if (c->count == c->room) {
             int room = c->room ? 2 * c->room : 32;
-            char **more = realloc(c->field, (size_t)room * sizeof *more);
+            size_t used = (size_t)c->count * sizeof *c->field;
+            char **more = lg__alloc_more(c->field, used, (size_t)room * sizeof *more);
             if (!more)
                 return lg__fail(err, LG_ERROR_MEMORY, "no memory for %s; end other programs",
                                 c->file);

@@ -59,6 +59,15 @@ void *lg__alloc(size_t size)
     return data;
 }
 
+void *lg__alloc_more(void *data, size_t used, size_t size)
+{
+    void *more = lg__alloc(size);
+    if (!more) return NULL;
+    if (used) memcpy(more, data, used);
+    free(data);
+    return more;
+}
+
 char *lg__alloc_text(const char *text)
 {
     size_t size = strlen(text) + 1;

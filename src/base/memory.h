@@ -19,7 +19,10 @@ void lg__block_free(struct lg__block *b);
 
 /* Zeroed memory aligned to 64 bytes, freed with free(); NULL if there is none. */
 void *lg__alloc(size_t size);
-/* The same for a copy of a text, and for one that is printed. */
+/* More room for what lg__alloc gave, or for NULL: the first `used` bytes are kept, the others are 0.
+ * NULL: there is none, and data stays as it was. */
+void *lg__alloc_more(void *data, size_t used, size_t size);
+/* A copy of a text, and one that is printed; freed with free(), NULL if there is no memory. */
 char *lg__alloc_text(const char *text);
 char *lg__alloc_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -58,7 +58,8 @@ int lg__eval_list(lg_cell **cells, int *count, const lg_cell *cell, lg_error *er
 {
     enum { STEP = 64 };
     if (*count % STEP == 0) {
-        lg_cell *more = realloc(*cells, (size_t)(*count + STEP) * sizeof *more);
+        size_t used = (size_t)*count * sizeof **cells;
+        lg_cell *more = lg__alloc_more(*cells, used, used + STEP * sizeof *more);
         if (!more)
             return lg__fail(err, LG_ERROR_MEMORY, "no memory for the cells; end other programs");
         *cells = more;

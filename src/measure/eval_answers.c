@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/eval.h"
 #include "runs/cells.h"
 #include "runs/store.h"
@@ -242,7 +243,7 @@ int lg__run_other_task(const struct lg__run *r, const char *name, const char *se
 {
     const struct lg__config *c = &r->config;
     size_t key = setting ? strcspn(setting, "=") + 1 : 0;
-    const char **settings = calloc((size_t)c->setting_count + 1, sizeof *settings);
+    const char **settings = lg__alloc(((size_t)c->setting_count + 1) * sizeof *settings);
     if (!name) name = c->task;
     size_t kind = strcspn(name, ":"); /* "jsonl" of two files: the same settings */
     int n = 0, known = !setting;
