@@ -742,6 +742,9 @@ static int read_all(struct reader *r, const char *file, const char *const *sets,
     if (!e) e = take_defaults(r);
     for (int i = 0; i < r->count && !e; i++) e = take_said(r->c, said_at(r, i), r->err);
     if (e) return e;
+    for (int i = 0; i < r->count && !r->c->task; i++) /* a slip in "name" is taken for a setting */
+        if (lg_nearest(said_at(r, i)->key, (const char *const[]){"task.name"}, 1) == 0)
+            return unknown(said_at(r, i), said_at(r, i)->key, r->err);
     if (!r->c->task) return no_task(file, r->err);
     if ((e = take_settings(r)) || (e = check_together(r))) return e;
     return resolve(r->c, r->err);

@@ -227,12 +227,26 @@ static const char *ending_in(const char *last)
     return found;
 }
 
+/* The first part of a key, such as "model", that is nearest; or NULL. */
+static const char *nearest_map(const char *name)
+{
+    static _Thread_local char map[KEYS][16];
+    const char *names[KEYS];
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(map[i], sizeof map[i], "%.*s", (int)strcspn(keys[i].key, "."), keys[i].key);
+        names[i] = map[i];
+    }
+    int near = lg_nearest(name, names, KEYS);
+    return near < 0 ? NULL : map[near];
+}
+
 /* A right word in the wrong map is likelier than a slip in the whole key. */
 const char *lg_config_nearest(const char *key)
 {
     static _Thread_local char setting[80];
     const char *names[KEYS], *last = last_part(key), *found = ending_in(last);
     if (found) return found;
+    if (last == key && (found = nearest_map(key))) return found;
     if (strncmp(key, "task.", 5) != 0 && strlen(last) < 64 && task_setting(last)) {
         snprintf(setting, sizeof setting, "task.%s", last);
         return setting;
