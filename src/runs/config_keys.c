@@ -227,17 +227,22 @@ static const char *ending_in(const char *last)
     return found;
 }
 
-/* The first part of a key, such as "model", that is nearest; or NULL. */
-static const char *nearest_map(const char *name)
+/* The key, or the map of keys, of as many parts as this one has that is nearest; or NULL. */
+static const char *nearest_of_parts(const char *key)
 {
-    static _Thread_local char map[KEYS][16];
+    static _Thread_local char cut[KEYS][64];
     const char *names[KEYS];
+    int parts = 1;
+    for (const char *s = key; *s; s++) parts += *s == '.';
     for (int i = 0; i < KEYS; i++) {
-        snprintf(map[i], sizeof map[i], "%.*s", (int)strcspn(keys[i].key, "."), keys[i].key);
-        names[i] = map[i];
+        size_t n = 0;
+        for (int k = 0; k < parts && (!k || keys[i].key[n]); k++)
+            n += (k > 0) + strcspn(keys[i].key + n + (k > 0), ".");
+        snprintf(cut[i], sizeof cut[i], "%.*s", (int)n, keys[i].key);
+        names[i] = cut[i];
     }
-    int near = lg_nearest(name, names, KEYS);
-    return near < 0 ? NULL : map[near];
+    int near = lg_nearest(key, names, KEYS);
+    return near < 0 ? NULL : cut[near];
 }
 
 /* A right word in the wrong map is likelier than a slip in the whole key. */
@@ -246,16 +251,13 @@ const char *lg_config_nearest(const char *key)
     static _Thread_local char setting[80];
     const char *names[KEYS], *last = last_part(key), *found = ending_in(last);
     if (found) return found;
-    if (last == key && (found = nearest_map(key))) return found;
     if (strncmp(key, "task.", 5) != 0 && strlen(last) < 64 && task_setting(last)) {
         snprintf(setting, sizeof setting, "task.%s", last);
         return setting;
     }
-    for (int i = 0; i < KEYS; i++) names[i] = keys[i].key;
-    int near = lg_nearest(key, names, KEYS);
-    if (near >= 0 || strlen(last) < 4) return near < 0 ? NULL : keys[near].key;
+    if ((found = nearest_of_parts(key)) || strlen(last) < 4) return found;
     for (int i = 0; i < KEYS; i++) names[i] = last_part(keys[i].key);
-    near = lg_nearest(last, names, KEYS);
+    int near = lg_nearest(last, names, KEYS);
     return near < 0 ? NULL : keys[near].key;
 }
 

@@ -272,13 +272,19 @@ static int read_number(struct lg__line_parser *p, const json_t *v, const char *n
     return 0;
 }
 
+#define FORM                                                                                       \
+    "write prompt and answer as one list of words, with loss 1 where a word is of the answer: "    \
+    "{\"tokens\": [\"2\", \"7\", \"=\", \"7\", \"2\"], \"loss\": [0, 0, 0, 1, 1]} (`lengthen "     \
+    "tasks jsonl`)"
+
+/* What is not said in words of this format gets all of it. */
 static int unknown_key(struct lg__line_parser *p, const char *key, const char *const *known, int n,
-                       lg_error *err)
+                       int form, lg_error *err)
 {
     int near = lg_nearest(key, known, n);
-    return refuse(p, err, "there is no key \"%.80s\"%s%s%s", key,
-                  near < 0 ? "; leave it out" : "; did you mean \"", near < 0 ? "" : known[near],
-                  near < 0 ? "" : "\"?");
+    if (near >= 0)
+        return refuse(p, err, "there is no key \"%.80s\"; did you mean \"%s\"?", key, known[near]);
+    return refuse(p, err, "there is no key \"%.80s\"; %s", key, form ? FORM : "leave it out");
 }
 
 static int read_header(struct lg__line_parser *p, const json_t *header, lg_error *err)
@@ -291,7 +297,7 @@ static int read_header(struct lg__line_parser *p, const json_t *header, lg_error
         return refuse(p, err, "lengthen is %s; write {\"index\": true}", show(header, shown));
     json_object_foreach((json_t *)header, key, v)
     {
-        if (strcmp(key, known[0]) != 0) return unknown_key(p, key, known, 1, err);
+        if (strcmp(key, known[0]) != 0) return unknown_key(p, key, known, 1, 0, err);
         if (!json_is_boolean(v))
             return refuse(p, err, "index is %s; write true or false", show(v, shown));
         p->index = json_is_true(v);
@@ -314,10 +320,11 @@ static int read_object(struct lg__line_parser *p, const json_t *object, int firs
     {
         int k = 0;
         while (k < KEYS && strcmp(key, known[k]) != 0) k++;
-        if (k == KEYS) return unknown_key(p, key, known, KEYS, err);
+        if (k == KEYS)
+            return unknown_key(p, key, known, KEYS, !json_object_get(object, "tokens"), err);
         value[k] = v;
     }
-    if (!value[TOKENS]) return refuse(p, err, "there is no key \"tokens\"; add it");
+    if (!value[TOKENS]) return refuse(p, err, "there is no key \"tokens\"; " FORM);
     x->sparsity = 0;
     if ((e = read_tokens(p, value[TOKENS], x, err))) return e;
     x->length = x->n;
