@@ -654,14 +654,17 @@ typedef struct lg_corpus_options {
     const char *field; /* of JSON lines: the key of the text; NULL: "text" */
     const char *cache; /* the file of the tokens. One that is stale or cut off is rebuilt, with a
                            note; one of another kind is refused */
-    double test_share; /* of the documents, 0 to 1, chosen by (seed, their text) */
+    double test_share; /* of the documents, 0 to 1, chosen by (seed, their text); where that would
+                          be none or all of them, though it is neither 0 nor 1, the last part of
+                          each is held out, as documents of their own, with a note */
     uint64_t seed;
     lg_corpus_watch *watch; /* or NULL */
     void *context;
 } lg_corpus_options;
 lg_corpus *lg_corpus_open(const lg_corpus_options *o, lg_tokenizer *t, lg_error *err);
 void lg_corpus_free(lg_corpus *c);
-const char *lg_corpus_note(const lg_corpus *c); /* why the cache was rebuilt, or NULL */
+/* Why the cache was rebuilt, or the documents cut; or NULL. */
+const char *lg_corpus_note(const lg_corpus *c);
 
 typedef enum { LG_CORPUS_ALL, LG_CORPUS_TRAIN, LG_CORPUS_TEST } lg_corpus_side;
 int64_t lg_corpus_documents(const lg_corpus *c, lg_corpus_side side);

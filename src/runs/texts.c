@@ -426,7 +426,7 @@ static const lg_setting text_settings[] = {
     {"cache", "TEXT", "",
      "the file of the tokens; else one in LENGTHEN_CACHE or ~/.cache/lengthen"},
     {"field", "TEXT", "text", "of JSON lines: the key of the text"},
-    {"test", "0.0..1.0", "0.05", "share of the documents that are held out, by their text"},
+    {"test", "0.0..1.0", "0.1", "share held out: of documents, by their text; of one, its end"},
     {"join", "no|yes", "no", "examples cross documents, put end to end; no: each is of one"},
     {"vocab", "0..16777216", "0", "rows of the embedding; 0: as many as the tokenizer has"},
     {"checksum", "TEXT", "", "of tokenizer and texts; a run has it, and refuses others"},

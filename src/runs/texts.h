@@ -8,7 +8,7 @@
 lg_tokenizer *lg__text_tokenizer(const lg_task *t);
 const lg_corpus *lg__text_corpus(const lg_task *t); /* NULL also: no texts were named */
 const char *lg__text_field(const lg_task *t);       /* of JSON lines */
-const char *lg__text_note(const lg_task *t);        /* why their tokens were made again, or NULL */
+const char *lg__text_note(const lg_task *t);        /* as lg_corpus_note */
 /* Whether there is something to train on: of every other task there is. */
 int lg__text_check_training(const lg_task *t, lg_error *err);
 /* What a config of the task text cannot ask for; any other may. */

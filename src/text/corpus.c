@@ -1,5 +1,5 @@
 /* corpus.c: texts as documents of tokens, out of a cache that is made where it is not there or is
- * stale; train and test by document; windows of them, drawn. */
+ * stale; train and test by document, or by stretches of too few; windows of them, drawn. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,19 @@
 #include "base/error.h"
 #include "text/text.h"
 
+enum {
+    STRETCHES = 20,
+    LEAST_STRETCH = 1024,
+    MOST_STRETCH = 4096
+}; /* of what is held out; tokens */
+
 struct lg_corpus {
     struct lg__cache cache;
     char *path;
+    int64_t documents;
+    const uint64_t
+        *offset; /* [documents + 1] of their tokens: the cache's, or those of stretches */
+    uint64_t *stretches;
     uint64_t seed;
     double share;
     int64_t *side[3]; /* numbers of the documents; of LG_CORPUS_ALL NULL: all */
@@ -158,23 +168,82 @@ static int in_test(const lg_corpus *c, uint64_t key)
     return lg_rng_uniform(&r) < c->share;
 }
 
+static int no_memory(const lg_corpus *c, lg_error *err)
+{
+    return lg__fail(err, LG_ERROR_MEMORY, "no memory for the numbers of %lld documents",
+                    (long long)c->documents);
+}
+
+/* Of so many tokens the last that are held out. */
+static int64_t last_part(const lg_corpus *c, int64_t tokens)
+{
+    return (int64_t)(c->share * (double)tokens + 0.5);
+}
+
+/* Cuts every document in two: the first part is one document of training, the last is held out, in
+ * stretches of about equal length, each a document. */
+static int cut_documents(lg_corpus *c, char *test, lg_error *err)
+{
+    int64_t held = last_part(c, c->cache.tokens), length = held / STRETCHES, n = 0;
+    if (length > MOST_STRETCH) length = MOST_STRETCH;
+    if (length < LEAST_STRETCH) length = LEAST_STRETCH;
+    size_t room = (size_t)(2 * c->cache.documents + held / length + 1);
+    if (!(c->stretches = lg__alloc(room * sizeof *c->stretches))) return no_memory(c, err);
+    for (int64_t i = 0; i < c->cache.documents; i++) {
+        uint64_t start = c->cache.offset[i], end = c->cache.offset[i + 1];
+        int64_t tail = last_part(c, (int64_t)(end - start));
+        int64_t parts = tail / length > 1 ? tail / length : 1;
+        c->stretches[n] = start;
+        test[n++] = 0;
+        for (int64_t k = 0; k < parts; k++) {
+            c->stretches[n] = end - (uint64_t)(tail - tail * k / parts);
+            test[n++] = 1;
+        }
+    }
+    c->stretches[n] = c->cache.offset[c->cache.documents];
+    c->offset = c->stretches;
+    c->documents = n;
+    if (*c->note) return 0;
+    snprintf(c->note, sizeof c->note,
+             "%lld document%s too few to hold some out: the last %.3g%% of %s %s held out instead "
+             "(a line <|endoftext|> parts documents)",
+             (long long)c->cache.documents, c->cache.documents == 1 ? " is" : "s are",
+             100 * c->share, c->cache.documents == 1 ? "it" : "each",
+             c->cache.documents == 1 ? "is" : "are");
+    return 0;
+}
+
+/* Which documents are held out. Where that would be all or none of them, though only a part is asked
+ * for, they are cut. */
+static int choose_sides(lg_corpus *c, char *test, lg_error *err)
+{
+    int64_t held = 0;
+    for (int64_t i = 0; i < c->documents; i++) held += test[i] = (char)in_test(c, c->cache.key[i]);
+    if ((held > 0 && held < c->documents) || c->share <= 0 || c->share >= 1) return 0;
+    return cut_documents(c, test, err);
+}
+
 static int split(lg_corpus *c, lg_error *err)
 {
-    int64_t n = c->cache.documents;
-    c->count[LG_CORPUS_ALL] = n;
-    c->tokens[LG_CORPUS_ALL] = c->cache.tokens;
-    for (int s = LG_CORPUS_TRAIN; s <= LG_CORPUS_TEST; s++) {
-        c->side[s] = lg__alloc((size_t)n * sizeof(int64_t));
-        if (!c->side[s])
-            return lg__fail(err, LG_ERROR_MEMORY, "no memory for the numbers of %lld documents",
-                            (long long)n);
+    c->documents = c->cache.documents;
+    c->offset = c->cache.offset;
+    /* cut, there are at most so many */
+    size_t most = (size_t)(2 * c->documents + c->cache.tokens / LEAST_STRETCH + 1);
+    char *test = lg__alloc(most);
+    int e = test ? choose_sides(c, test, err) : no_memory(c, err);
+    for (int s = LG_CORPUS_TRAIN; s <= LG_CORPUS_TEST && !e; s++) {
+        c->side[s] = lg__alloc((size_t)c->documents * sizeof(int64_t));
+        if (!c->side[s]) e = no_memory(c, err);
     }
-    for (int64_t i = 0; i < n; i++) {
-        int s = in_test(c, c->cache.key[i]) ? LG_CORPUS_TEST : LG_CORPUS_TRAIN;
+    for (int64_t i = 0; i < c->documents && !e; i++) {
+        int s = test[i] ? LG_CORPUS_TEST : LG_CORPUS_TRAIN;
         c->side[s][c->count[s]++] = i;
         c->tokens[s] += lg_corpus_length(c, i);
     }
-    return 0;
+    free(test);
+    c->count[LG_CORPUS_ALL] = c->documents;
+    c->tokens[LG_CORPUS_ALL] = c->cache.tokens;
+    return e;
 }
 
 lg_corpus *lg_corpus_open(const lg_corpus_options *o, lg_tokenizer *t, lg_error *err)
@@ -207,6 +276,7 @@ void lg_corpus_free(lg_corpus *c)
     if (!c) return;
     lg__cache_close(&c->cache);
     for (int s = 0; s < 3; s++) free(c->side[s]);
+    free(c->stretches);
     free(c->path);
     free(c);
 }
@@ -232,19 +302,19 @@ int64_t lg_corpus_document(const lg_corpus *c, lg_corpus_side side, int64_t i)
 
 int64_t lg_corpus_length(const lg_corpus *c, int64_t document)
 {
-    return (int64_t)(c->cache.offset[document + 1] - c->cache.offset[document]);
+    return (int64_t)(c->offset[document + 1] - c->offset[document]);
 }
 
 int lg_corpus_read(const lg_corpus *c, int64_t document, int64_t from, int n, int32_t *tokens,
                    lg_error *err)
 {
-    if (document < 0 || document >= c->cache.documents || from < 0 || n < 0 ||
+    if (document < 0 || document >= c->documents || from < 0 || n < 0 ||
         n > lg_corpus_length(c, document) - from)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "tokens %lld to %lld of document %lld are not in %s: it has %lld documents",
                         (long long)from, (long long)(from + n) - 1, (long long)document, c->path,
-                        (long long)c->cache.documents);
-    uint64_t at = c->cache.offset[document] + (uint64_t)from;
+                        (long long)c->documents);
+    uint64_t at = c->offset[document] + (uint64_t)from;
     for (int i = 0; i < n; i++) {
         tokens[i] = c->cache.width == 2
                         ? (int32_t)((const uint16_t *)c->cache.token)[at + (uint64_t)i]

@@ -171,6 +171,30 @@ static int refuse_packed(const struct reader *r, lg_error *err)
     return 0;
 }
 
+/* What is no text: zeros, or many control characters, among the bytes that were read first. */
+static int refuse_binary(const struct reader *r, lg_error *err)
+{
+    const unsigned char *text = r->bytes.data;
+    size_t control = 0, i = 0;
+    if (r->n > 1 && (text[0] ^ text[1]) == 1 && (text[0] & text[1]) == 0xFE)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s is in UTF-16, which is not read: write it in UTF-8 (iconv -f UTF-16 -t "
+                        "UTF-8)",
+                        r->file->path);
+    for (; i < r->n && text[i]; i++)
+        control +=
+            (text[i] < ' ' && (text[i] < 7 || text[i] > 13) && text[i] != 27) || text[i] == 127;
+    if (i < r->n)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s is a binary file, not text (byte %zu is 0): name files of plain text",
+                        r->file->path, i + 1);
+    if (10 * control <= r->n) return 0;
+    return lg__fail(err, LG_ERROR_ARGUMENT,
+                    "%s is a binary file, not text (%zu of its first %zu bytes are control "
+                    "characters): name files of plain text",
+                    r->file->path, control, r->n);
+}
+
 /* Reads until `want` bytes are left to hand on, or the file ends. */
 static int fill(struct reader *r, size_t want, lg_error *err)
 {
@@ -247,6 +271,7 @@ static int read_plain(struct reader *r, lg_error *err)
 {
     int first = 1, line_start = 1, e = fill(r, LG__PIECE, err);
     if (!e) e = refuse_packed(r, err);
+    if (!e) e = refuse_binary(r, err);
     while (!e && (r->from < r->n || !r->end || !first)) {
         const char *text = (const char *)r->bytes.data + r->from;
         size_t n = r->n - r->from, after = n, at = find_mark(text, n, line_start, r->end, &after);

@@ -276,6 +276,26 @@ static void refuses(void **state)
                      0);
 }
 
+/* What everybody has first: one file, no marks, no setting. */
+static void one_file_is_enough(void **state)
+{
+    (void)state;
+    FILE *f = fopen(in_home("input.txt"), "w");
+    assert_non_null(f);
+    for (int i = 0; i < 2000; i++) fprintf(f, "line %d of one text\n", i);
+    fclose(f);
+    write_file("one.yaml", "task: {name: text, text: input.txt}\n"
+                           "model: {layers: 1, width: 16, heads: 2}\n"
+                           "train: {steps: 6, batch: 4, length: [16, 16]}\n");
+    assert_int_equal(run("train one.yaml --out one " SMALL, BOTH), 0);
+    prints("the last 10% of it is held out");
+    assert_int_equal(run("eval one --threads 1 --json", STDOUT), 0);
+    prints("\"length\":160,");
+    prints("\"documents\":4,\"documents_there\":4,");
+    assert_int_equal(run("probe one --threads 1 --predictions 8", BOTH), 0);
+    prints("8 predictions of 4 texts");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +303,7 @@ int main(void)
         cmocka_unit_test(tells_on_the_way),      cmocka_unit_test(a_probe_hides_no_evaluation),
         cmocka_unit_test(goes_on_with_a_prompt), cmocka_unit_test(goes_out_and_comes_back),
         cmocka_unit_test(sweeps_and_reproduces), cmocka_unit_test(refuses),
+        cmocka_unit_test(one_file_is_enough),
     };
     return cmocka_run_group_tests(tests, make_texts, remove_home);
 }

@@ -458,6 +458,55 @@ static void joined_windows_cross_documents(void **state)
     lg_corpus_free(c);
 }
 
+/* A number of four digits in each place, so that every place of the text can be told. */
+static void put_numbers(const char *name, int count)
+{
+    FILE *f = fopen(in_home(name), "wb");
+    assert_non_null(f);
+    for (int i = 0; i < count; i++) fprintf(f, "%04d", i);
+    fclose(f);
+}
+
+/* One text without marks: its last tenth is held out, in stretches; nothing is lost or on both sides. */
+static void one_document_is_cut(void **state)
+{
+    (void)state;
+    put_numbers("one.txt", 10000);
+    const char *path = in_home("one.txt");
+    lg_corpus *c = open_paths(&path, 1, "one.tokens", 0.1, bytes);
+    assert_int_equal(lg_corpus_documents(c, LG_CORPUS_TRAIN), 1);
+    assert_int_equal(lg_corpus_tokens(c, LG_CORPUS_TRAIN), 36001); /* of 40001, the end with them */
+    assert_int_equal(lg_corpus_tokens(c, LG_CORPUS_TEST), 4000);
+    assert_int_equal(lg_corpus_documents(c, LG_CORPUS_TEST), 3);
+    assert_non_null(strstr(lg_corpus_note(c), "the last 10% of it is held out"));
+    for (int64_t i = 1, place = 36001; i < 4; i++) {
+        char digits[8];
+        int32_t first;
+        assert_int_equal(lg_corpus_document(c, LG_CORPUS_TEST, i - 1), i);
+        assert_in_range(lg_corpus_length(c, i), 1333, 1334);
+        assert_int_equal(lg_corpus_read(c, i, 0, 1, &first, NULL), 0);
+        snprintf(digits, sizeof digits, "%04d", (int)(place / 4));
+        assert_int_equal(first, digits[place % 4]); /* it goes on where the one before ends */
+        place += lg_corpus_length(c, i);
+    }
+    lg_corpus_free(c);
+    /* all, or nothing, held out: it stays whole */
+    for (int share = 0; share < 2; share++) {
+        c = open_paths(&path, 1, "one.tokens", share, bytes);
+        assert_int_equal(lg_corpus_documents(c, LG_CORPUS_ALL), 1);
+        assert_int_equal(lg_corpus_tokens(c, share ? LG_CORPUS_TEST : LG_CORPUS_TRAIN), 40001);
+        assert_null(lg_corpus_note(c));
+        lg_corpus_free(c);
+    }
+    /* two of which the share would hold out none are cut, too */
+    put_text("ab.txt", "aaaaaaaaaaaaaaaaaaa\n<|endoftext|>\nbbbbbbbbbbbbbbbbbbb");
+    path = in_home("ab.txt");
+    c = open_paths(&path, 1, "ab.tokens", 0.001, bytes);
+    assert_int_equal(lg_corpus_documents(c, LG_CORPUS_TRAIN), 2);
+    assert_int_equal(lg_corpus_documents(c, LG_CORPUS_TEST), 2);
+    lg_corpus_free(c);
+}
+
 static void wrong_options_are_refused(void **state)
 {
     lg_error err = {0};
@@ -484,6 +533,7 @@ int main(void)
         cmocka_unit_test(copies_are_on_the_same_side),
         cmocka_unit_test(windows_are_drawn_evenly),
         cmocka_unit_test(joined_windows_cross_documents),
+        cmocka_unit_test(one_document_is_cut),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -360,6 +360,30 @@ static void folders_and_globs_have_an_order(void **state)
     refuses("empty", "no texts in it");
 }
 
+static void binary_files_are_no_text(void **state)
+{
+    (void)state;
+    put("ls.txt",
+        "\x7f"
+        "ELF\2\1\1\0\0",
+        9);
+    refuses("ls.txt", "is a binary file, not text (byte 8 is 0)");
+    put_text("control.txt", "a\1b\2c\3d\4");
+    refuses("control.txt", "4 of its first 8 bytes are control characters");
+    put("wide.txt",
+        "\xFF\xFE"
+        "a\0b\0",
+        6);
+    refuses("wide.txt", "is in UTF-16");
+    put("wide.txt",
+        "\xFE\xFF"
+        "\0a\0b",
+        6);
+    refuses("wide.txt", "iconv -f UTF-16");
+    put_text("latin.txt", "d\xE9j\xE0 \xFE\xFE\t\033[1m\r\n"); /* other encodings are texts */
+    reads("latin.txt", "d\xE9j\xE0 \xFE\xFE\t\033[1m\r\n|");
+}
+
 static int end(void **state)
 {
     free(told);
@@ -381,6 +405,7 @@ int main(void)
         cmocka_unit_test(packed_files_are_read),
         cmocka_unit_test(damaged_packed_files_are_refused),
         cmocka_unit_test(folders_and_globs_have_an_order),
+        cmocka_unit_test(binary_files_are_no_text),
     };
     return cmocka_run_group_tests(tests, new_home, end);
 }
