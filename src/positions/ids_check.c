@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "engine/position.h"
 #include "positions/positions.h"
+#include "positions/sight.h"
 
 enum { LOOKS = 8 }; /* examples that are tried */
 
@@ -114,7 +115,8 @@ static int try_example(const lg_plan *p, const lg_example *x, int look, lg_batch
 }
 
 /* Tries a few of the longest examples; *most becomes the largest ID met. */
-static int try_examples(const lg_plan *p, lg_task *t, int length, int32_t *most, lg_error *err)
+static int try_examples(const lg_plan *p, lg_task *t, const lg_model_config *c, int length,
+                        int32_t *most, struct lg__sight *sight, lg_error *err)
 {
     const lg_task_shape *shape = p->shape;
     const lg_task_info *info = shape->info;
@@ -135,6 +137,7 @@ static int try_examples(const lg_plan *p, lg_task *t, int length, int32_t *most,
         e = lg_task_example(t, &d, &x, err);
         if (!e) e = try_example(p, &x, look, &b, err);
         if (!e && largest_id(&b) > *most) *most = largest_id(&b);
+        if (!e) e = lg__sight_look(sight, p, &x, c, err);
     }
     lg_batch_clear(&b);
     lg_example_clear(&x);
@@ -175,7 +178,7 @@ static void remark_on_the_end(const lg_task_shape *shape, const lg_model_config 
 static void remark_on_roles(const lg_plan *p, const lg_model_config *c, lg_error *remark)
 {
     const lg_task_shape *shape = p->shape;
-    if (!p->ids.labels || c->layers > 1 || c->span != LG_SPAN_WINDOW) return;
+    if (remark->text[0] || !p->ids.labels || c->layers > 1 || c->span != LG_SPAN_WINDOW) return;
     if (shape->role <= p->levels) return;
     lg__fail_key(remark, LG_OK, "levels",
                  "levels %d leaves out level %d (%s), and one layer with a window does not "
@@ -204,6 +207,7 @@ int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, in
 {
     const lg_task_shape *shape = lg_task_get_shape(t);
     lg_plan p;
+    struct lg__sight sight = {0};
     int32_t most = 0;
     int e;
     if (remark) *remark = (lg_error){0};
@@ -217,9 +221,11 @@ int lg_scheme_check(const lg_scheme *s, lg_task *t, const lg_model_config *c, in
         return e;
     for (int l = 0; l < p.levels; l++)
         if ((e = check_head(&p, c, l, err))) return e;
-    if ((e = try_examples(&p, t, length, &most, err)) || (e = check_rows(&p, c, length, most, err)))
+    if ((e = try_examples(&p, t, c, length, &most, &sight, err)) ||
+        (e = check_rows(&p, c, length, most, err)))
         return e;
     if (remark) {
+        lg__sight_remark(&sight, shape, c, remark);
         remark_on_roles(&p, c, remark);
         remark_on_the_end(shape, c, remark);
         remark_on_clipping(&p, c, remark);

@@ -122,6 +122,27 @@ static void test_sweep_is_done_once(void **state)
     prints("2 runs, 2 done already");
 }
 
+/* The window of another task: one word of the config changed, and no answer can see its input. */
+static void test_a_blind_window_is_told_first(void **state)
+{
+    (void)state;
+    assert_int_equal(run_program("",
+                                 "train " LG_SOURCE_DIR "/experiments/parity.yaml --out blind "
+                                 "--set task.name=machine --set train.steps=1 --threads 1",
+                                 "2>&1"),
+                     0);
+    prints("lengthen train: 100% of the answer's tokens see nothing of the prompt");
+    prints("the window of level 2 (role) is [0, 1]; take [-2, 1]");
+    if (strstr(out, "see nothing") > strstr(out, "Trained.")) fail_msg("too late:\n%s", out);
+    assert_int_equal(run_program("",
+                                 "train " LG_SOURCE_DIR "/experiments/parity.yaml --out seeing "
+                                 "--set task.name=machine --set 'positions.window=[[0, 1], "
+                                 "[-2, 1]]' --set train.steps=1 --threads 1",
+                                 "2>&1"),
+                     0);
+    assert_int_equal(count("see nothing"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +152,7 @@ int main(void)
         cmocka_unit_test(test_too_few_lines_are_told_first),
         cmocka_unit_test(test_held_out_lines_stay),
         cmocka_unit_test(test_sweep_is_done_once),
+        cmocka_unit_test(test_a_blind_window_is_told_first),
     };
     return cmocka_run_group_tests(tests, set_up, remove_home);
 }

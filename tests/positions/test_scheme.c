@@ -229,6 +229,7 @@ static void gaps_and_windows(void **state)
         s.max_id = s.target = 50;
         lg_model_config c = model(&s, &t);
         c.span = LG_SPAN_WINDOW;
+        c.window_lo[0] = c.window_lo[1] = -2 * LENGTH; /* the prompt is in sight */
         char value[60];
         snprintf(value, sizeof value, "ids is %s and the span is a window", s.ids);
         if (strstr(s.ids, "pose") || strstr(s.ids, "randomized"))
@@ -391,7 +392,8 @@ static void a_window_that_hides_ids_from_a_full_span_is_remarked(void **state)
     assert_non_null(strstr(remark.text, "are before it"));
     c.span = LG_SPAN_WINDOW; /* what is past the ends is not seen */
     c.sink = 1;
-    passes(&s, &t, &c);
+    assert_int_equal(lg_scheme_check(&s, &t, &c, LENGTH, &remark, &err), 0);
+    assert_null(strstr(remark.text, "are before it"));
     c.span = LG_SPAN_FULL;
     c.window_lo[1] = -2;
     c.window_hi[0] = 0;
@@ -434,6 +436,32 @@ static void a_dropped_role_is_remarked(void **state)
     c = model(&s, &t);
     c.layers = 1;
     c.span = LG_SPAN_WINDOW;
+    c.window_lo[1] = -3; /* from role 3 to the prompt's, 0 */
+    passes(&s, &t, &c);
+}
+
+/* Every second token of the toy's answer has role 3, and the prompt 0. */
+static void an_answer_in_the_dark_is_remarked(void **state)
+{
+    (void)state;
+    lg_task t = toy(2);
+    lg_scheme s = scheme("coupled");
+    lg_model_config c = model(&s, &t);
+    lg_error remark = {0}, err = {0};
+    c.layers = 1;
+    c.span = LG_SPAN_WINDOW;
+    assert_int_equal(lg_scheme_check(&s, &t, &c, LENGTH, &remark, &err), 0);
+    assert_non_null(strstr(remark.text, "% of the answer's tokens see nothing of the prompt"));
+    assert_non_null(strstr(remark.text, "level 2 (role) is [-2, 2]; take [-3, 2]"));
+    c.window_lo[1] = -3;
+    passes(&s, &t, &c);
+    s = scheme("plain");
+    c = model(&s, &t);
+    c.layers = 1;
+    c.span = LG_SPAN_WINDOW;
+    assert_int_equal(lg_scheme_check(&s, &t, &c, LENGTH, &remark, &err), 0);
+    assert_non_null(strstr(remark.text, "the window is [-2, 2]; take [-"));
+    c.layers = LENGTH; /* as many hops reach it */
     passes(&s, &t, &c);
 }
 
@@ -451,6 +479,7 @@ int main(void)
         cmocka_unit_test(learned_rows),
         cmocka_unit_test(an_end_that_cannot_be_seen_is_remarked),
         cmocka_unit_test(a_dropped_role_is_remarked),
+        cmocka_unit_test(an_answer_in_the_dark_is_remarked),
         cmocka_unit_test(a_window_that_hides_ids_from_a_full_span_is_remarked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
