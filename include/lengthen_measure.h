@@ -81,8 +81,10 @@ typedef struct lg_probe_result {
      * absence alone raises it by epsilon, or changes the likeliest token. */
     int tokens_median; /* earlier tokens */
     int k_median, k_90;
-    double necessary; /* share of them whose loss rises by epsilon without these k tokens; where it
-                         is small the others stand in for them: many decide together */
+    /* Shares of them. necessary: the loss rises by epsilon without these k tokens. stands: it does
+     * not, others stand in for them, but these k outweigh every token that does not help alone, as
+     * where one word is repeated. Where both are small, many tokens decide together. */
+    double necessary, stands;
     int matter_median, matter_90;
 } lg_probe_result;
 int lg_probe(const lg_probe_options *o, lg_probe_result *r, lg_error *err);

@@ -240,9 +240,10 @@ static void print_cells(const struct request *q, const lg_try_result *r)
 static void print_probe(const char *name, const lg_probe_result *r)
 {
     printf(",\"%s\":{\"predictions\":%d,\"dependent\":%d,\"tokens_median\":%d,\"k_median\":%d,"
-           "\"k_90\":%d,\"matter_median\":%d,\"matter_90\":%d,\"necessary\":%.6f,\"loss\":%.6f}",
+           "\"k_90\":%d,\"matter_median\":%d,\"matter_90\":%d,\"necessary\":%.6f,\"stands\":%.6f,"
+           "\"loss\":%.6f}",
            name, r->predictions, r->dependent, r->tokens_median, r->k_median, r->k_90,
-           r->matter_median, r->matter_90, r->necessary, r->loss);
+           r->matter_median, r->matter_90, r->necessary, r->stands, r->loss);
 }
 
 static void print_last(const lg_try_result *r)

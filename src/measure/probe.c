@@ -13,6 +13,7 @@
 
 enum { ROWS = 1 << 15 };     /* a batch is closed at this many */
 enum { AT_ONCE = 8 };        /* so many numbers of tokens are tried in one go */
+enum { MOST_ADDED = 8 };     /* tokens that are chosen one after the other */
 enum { STREAM_PLACES = 77 }; /* which prediction of an example is looked at */
 
 /* What one prediction needs. */
@@ -21,13 +22,14 @@ struct need {
     int matter;             /* of these: removing it alone changes the prediction */
     int k;                  /* as many suffice */
     int depends, necessary; /* on the context; without these k it is not the same */
-    double loss;
+    int stands;             /* not so, but these k outweigh all tokens that speak against them */
+    double loss, none;      /* with all tokens, with none but those that stay */
 };
 
-/* An earlier token, and how much the loss rises without it. */
+/* An earlier token, how much the loss rises without it, and falls with it alone. */
 struct token {
     int at;
-    double influence;
+    double influence, help;
 };
 
 struct probing {
@@ -163,6 +165,12 @@ static int leave_out_each(struct probing *p, struct need *need, int *count, lg_e
     return 0;
 }
 
+static void keep_none(struct probing *p)
+{
+    unsigned char *kept = p->kept.data;
+    for (int t = 0; t <= p->last; t++) kept[t] = (unsigned char)stays(p, t);
+}
+
 /* The least k with which the k most influential tokens, and those that stay, give the loss of all
  * up to epsilon; all of them do. */
 static int find_k(struct probing *p, struct need *need, int count, lg_error *err)
@@ -172,7 +180,7 @@ static int find_k(struct probing *p, struct need *need, int count, lg_error *err
     double loss[AT_ONCE];
     int guess[AT_ONCE], e = 0;
     need->k = count;
-    for (int t = 0; t <= p->last; t++) kept[t] = (unsigned char)stays(p, t);
+    keep_none(p);
     for (int k = 0; k < count && !e && !p->cut; k += AT_ONCE) {
         int n = count - k < AT_ONCE ? count - k : AT_ONCE;
         for (int i = 0; i < n && !e; i++) {
@@ -180,7 +188,10 @@ static int find_k(struct probing *p, struct need *need, int count, lg_error *err
             e = add_kept(p, err);
         }
         if (!e) e = read_batch(p, loss, guess, err);
-        if (!e && k == 0) need->depends = loss[0] - need->loss >= p->o.least;
+        if (!e && k == 0) {
+            need->none = loss[0];
+            need->depends = loss[0] - need->loss >= p->o.least;
+        }
         for (int i = 0; i < n && !e; i++)
             if (loss[i] <= need->loss + p->o.epsilon) {
                 need->k = k + i;
@@ -190,8 +201,81 @@ static int find_k(struct probing *p, struct need *need, int count, lg_error *err
     return e;
 }
 
-/* Whether these k are missed: where many tokens decide together, the others stand in for them. */
-static int leave_out_k(struct probing *p, struct need *need, lg_error *err)
+/* The loss with each of token[from..count-1] beside those that are kept now. */
+static int add_each(struct probing *p, int from, int count, lg_error *err)
+{
+    unsigned char *kept = p->kept.data;
+    const struct token *token = p->token.data;
+    int e = 0;
+    for (int i = from, read = from; i < count && !e && !p->cut; i++) {
+        unsigned char was = kept[token[i].at];
+        kept[token[i].at] = 1;
+        e = add_kept(p, err);
+        kept[token[i].at] = was;
+        if (e || (p->batch.rows < ROWS && i + 1 < count)) continue;
+        e = read_batch(p, (double *)p->loss.data + read, (int *)p->guess.data + read, err);
+        read = i + 1;
+    }
+    return e;
+}
+
+/* Tokens that stand in for each other have no influence one by one. So they are also chosen by what
+ * they add to those chosen before, which are then the first of token[]; fewer of these count. */
+static int choose_added(struct probing *p, struct need *need, int count, lg_error *err)
+{
+    const double *loss = p->loss.data;
+    struct token *token = p->token.data;
+    int most = count < MOST_ADDED ? count : MOST_ADDED, e = 0;
+    keep_none(p);
+    for (int k = 0; (k < most && k + 1 < need->k) || !k; k++) {
+        if ((e = add_each(p, k, count, err)) || p->cut) return e;
+        int best = k;
+        for (int i = k; i < count; i++) {
+            if (!k) token[i].help = need->none - loss[i];
+            if (loss[i] < loss[best]) best = i;
+        }
+        if (need->k < 2) return 0; /* it was to see which of them help */
+        struct token was = token[k];
+        token[k] = token[best];
+        token[best] = was;
+        ((unsigned char *)p->kept.data)[token[k].at] = 1;
+        if (loss[best] <= need->loss + p->o.epsilon) need->k = k + 1;
+    }
+    return 0;
+}
+
+/* Whether as few tokens outweigh all that speak against them: those that do not help alone are kept, and
+ * of the others the one that adds most, up to k of them and two at least. */
+static int outweigh(struct probing *p, struct need *need, int count, lg_error *err)
+{
+    unsigned char *kept = p->kept.data;
+    struct token *token = p->token.data;
+    const double *loss = p->loss.data;
+    int helpers = 0, most = need->k > 2 ? need->k : 2, e = 0;
+    keep_none(p);
+    for (int i = 0; i < count; i++) {
+        struct token was = token[i];
+        if (was.help < p->o.epsilon) {
+            kept[was.at] = 1;
+            continue;
+        }
+        token[i] = token[helpers]; /* those that help come first */
+        token[helpers++] = was;
+    }
+    for (int k = 0; k < most && k < helpers && !need->stands; k++) {
+        int best = 0;
+        if ((e = add_each(p, 0, helpers, err)) || p->cut) return e;
+        for (int i = 0; i < helpers; i++)
+            if (loss[i] < loss[best]) best = i;
+        kept[token[best].at] = 1;
+        need->stands = loss[best] <= need->loss + p->o.epsilon;
+    }
+    return 0;
+}
+
+/* Whether these k are missed. If not, others stand in for them: where these say the same, few outweigh
+ * all that speak against them, and where many decide together, they do not. */
+static int leave_out_k(struct probing *p, struct need *need, int count, lg_error *err)
 {
     unsigned char *kept = p->kept.data;
     const struct token *token = p->token.data;
@@ -201,7 +285,7 @@ static int leave_out_k(struct probing *p, struct need *need, lg_error *err)
     for (int i = 0; i < need->k; i++) kept[token[i].at] = 0;
     if ((e = add_kept(p, err)) || (e = read_batch(p, &loss, &guess, err))) return e;
     need->necessary = loss - need->loss >= p->o.epsilon;
-    return 0;
+    return need->necessary || !need->depends ? 0 : outweigh(p, need, count, err);
 }
 
 /* Draws the example and which of its predictions is looked at. */
@@ -236,7 +320,8 @@ static int probe_one(struct probing *p, int index, struct need *need, lg_error *
     *need = (struct need){.tokens = p->last};
     if (!e) e = leave_out_each(p, need, &count, err);
     if (!e && !p->cut) e = find_k(p, need, count, err);
-    if (!e && !p->cut) e = leave_out_k(p, need, err);
+    if (!e && !p->cut && need->depends) e = choose_added(p, need, count, err);
+    if (!e && !p->cut) e = leave_out_k(p, need, count, err);
     return e;
 }
 
@@ -260,17 +345,19 @@ static int quantile(int *values, int n, double share)
 static void sum_up(const struct need *need, int n, int *values, lg_probe_result *r)
 {
     double loss = 0;
-    int depends = 0, necessary = 0;
+    int depends = 0, necessary = 0, stands = 0;
     *r = (lg_probe_result){.predictions = n};
     for (int i = 0; i < n; i++) {
         loss += need[i].loss;
         necessary += need[i].depends && need[i].necessary;
+        stands += need[i].depends && need[i].stands;
     }
     r->loss = loss / n;
     for (int i = 0; i < n; i++)
         if (need[i].depends) values[depends++] = need[i].tokens;
     r->dependent = depends;
     r->necessary = depends ? (double)necessary / depends : 0;
+    r->stands = depends ? (double)stands / depends : 0;
     r->tokens_median = quantile(values, depends, 0.5);
     depends = 0;
     for (int i = 0; i < n; i++)

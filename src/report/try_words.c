@@ -55,6 +55,9 @@ static void write_sparsity(lg_buffer *to, const lg_try_result *r)
 {
     const lg_try_scheme *best = best_of(r);
     const lg_probe_result *p = r->probed ? &r->probe[r->probed - 1] : NULL;
+    const char *these = p && p->necessary < NECESSARY
+                            ? "these are necessary or repeated by others, which say the same"
+                            : "these are necessary";
     if (!p) {
         lg_buffer_print(to, "How sparse the dependencies are cannot be told: %s.",
                         best ? "there was no time to look" : "no model learned the task");
@@ -79,24 +82,23 @@ static void write_sparsity(lg_buffer *to, const lg_try_result *r)
         p->k_median, p->tokens_median, p->dependent, p->k_90, best->name);
     if (!r->conclusive)
         write_too_few(to);
-    else if (p->necessary < NECESSARY)
+    else if (p->necessary + p->stands < NECESSARY)
         lg_buffer_print(to,
                         "; but in %.0f%% of them others can stand in for these: many tokens decide "
                         "together, so the dependencies are not sparse.",
                         100 * (1 - p->necessary));
     else if (r->probed < 2)
-        lg_buffer_put(to, ", and these are necessary.");
+        lg_buffer_print(to, ", and %s.", these);
     else if (grows(r))
         lg_buffer_print(to,
                         "; the number grows with the length: at half of it %d of %d suffice. Such "
                         "dependencies are not sparse.",
                         r->probe[0].k_median, r->probe[0].tokens_median);
     else
-        lg_buffer_print(
-            to,
-            ", and these are necessary; the number does not grow with the length (%d of %d at "
-            "half of it): the dependencies are sparse.",
-            r->probe[0].k_median, r->probe[0].tokens_median);
+        lg_buffer_print(to,
+                        ", and %s; the number does not grow with the length (%d of %d at "
+                        "half of it): the dependencies are sparse.",
+                        these, r->probe[0].k_median, r->probe[0].tokens_median);
 }
 
 /* ---- Advice ---------------------------------------------------------------------------------- */
