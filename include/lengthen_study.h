@@ -157,8 +157,9 @@ int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error
  *     lg_try_result_clear(&r); */
 
 enum {
-    LG_TRY_COLUMNS = 4, /* at most */
-    LG_TRY_SCHEMES = 5,
+    LG_TRY_COLUMNS = 8, /* at most */
+    LG_TRY_SCHEMES = 10,
+    LG_TRY_SEEDS = 10,
     /* With fewer steps nothing can be said of a scheme: the learning rate is still rising (the
      * warm-up takes as many). */
     LG_TRY_STEPS = 50,
@@ -188,9 +189,11 @@ typedef enum {
 typedef enum { LG_TRY_PLAIN, LG_TRY_GIVEN, LG_TRY_PREDICTED } lg_try_ids;
 const char *lg_try_ids_name(lg_try_ids ids); /* "plain", "given", "predicted" */
 
+/* A scheme with one seed. */
 typedef struct lg_try_scheme {
     const char *name; /* for people */
     lg_try_ids ids;
+    int64_t seed;
     char refused[512]; /* why it was left out, or "" */
     int64_t steps;
     double seconds; /* of training */
@@ -216,17 +219,26 @@ typedef struct lg_try_result {
     int levels;                /* of IDs that the examples have */
     int everything;            /* of own data: every token but the first is part of the answer */
     int trained, held, longer; /* of own data: lines */
+    int shorter, further;      /* other longest lengths of training that can be tried; 0: none */
     int columns;               /* the first is of the training lengths */
     lg_try_column column[LG_TRY_COLUMNS];
-    int schemes;
-    lg_try_scheme scheme[LG_TRY_SCHEMES];
-    int best;    /* the scheme that carries furthest among those that learned; -1: none did */
+    int schemes, seeds;
+    lg_try_scheme scheme[LG_TRY_SCHEMES * LG_TRY_SEEDS]; /* scheme i, seed s: [s * schemes + i] */
+    int best;    /* the scheme that carries furthest among those that learned, with the seed that is
+                        its median; -1: none did */
     int carries; /* 1: some of its longest answers are right */
+    int certifiable; /* 1: its run can be certified (lg_run_certify) */
+    /* Of own data: lines of the tests with words that training hardly shows, these words, and whether
+     * the columns have them; if not, what the best makes of them. */
+    int rare, rare_tested;
+    char *rare_words;
+    lg_try_cell unusual;
     int interrupted;
     lg_probe_result probe[2]; /* of the best, at half the training length, and at all of it */
     int probed;               /* how many of these there are */
     int conclusive;           /* 1: they have predictions enough to conclude from */
     char folder[LG_TRY_PATH], store[LG_TRY_PATH]; /* of the runs; a temporary folder is gone */
+    char best_folder[LG_TRY_PATH + 64];           /* of the best */
     char *advice, *sparsity;                      /* in sentences */
     char *config; /* of the best, ready for lg_run_train; NULL: it does not carry */
 } lg_try_result;
@@ -252,12 +264,14 @@ typedef struct lg_try_options {
     const char *task;            /* a name of lg_task_new, or a file of own data */
     const char *const *settings; /* [setting_count] of the task, "key=value"; at most 60 */
     int setting_count;
-    double minutes;     /* for all */
-    int length;         /* longest of training; 0: 20, or what fits */
-    int64_t seed;       /* of weights and examples */
-    const char *folder; /* keeps the runs and their store; the same try goes on there. NULL: a
+    double minutes;      /* for all */
+    int length;          /* longest of training; 0: 20, or what fits */
+    int64_t seed;        /* of weights and examples; the first, if there are several */
+    int seeds;           /* how many, up to LG_TRY_SEEDS; 0: 1 */
+    const char *schemes; /* their names, "rope,nope,t5", or "all"; NULL: the usual ones */
+    const char *folder;  /* keeps the runs and their store; the same try goes on there. NULL: a
                            temporary one */
-    const char *store;  /* the file of the store; NULL: lengthen.db in the folder */
+    const char *store;   /* the file of the store; NULL: lengthen.db in the folder */
     lg_try_watch *watch;
     void *context;
     const volatile int *stop; /* not 0: the result is of what is done so far; or NULL */
@@ -267,6 +281,13 @@ lg_try_options lg_try_options_default(void);
 /* Examples that are too long for the time are refused before any work. The result is to be cleared
  * in any case. */
 int lg_try(const lg_try_options *o, lg_try_result *result, lg_error *err);
+/* A scheme over its seeds: as *all of one seed; else the verdict of most, and of each cell the median,
+ * with the least and the largest as low and high. A seed that was not asked has 0 there. Returns how many
+ * seeds learned. */
+int lg_try_summary(const lg_try_result *result, int scheme, lg_try_scheme *all);
+/* The name of scheme i for lg_try_options, and whether it is usual for data with or without labels;
+ * NULL: there are no more. */
+const char *lg_try_scheme_name(int i, const char **what);
 void lg_try_result_clear(lg_try_result *result);
 
 #ifdef __cplusplus

@@ -22,15 +22,21 @@ const char lg_cmd_try_help[] =
     "and what to use, as a config.\n"
     "\n"
     "DATA.jsonl has one example a line (`lengthen tasks jsonl`). It is split by length: the\n"
-    "shorter half is trained on, but for some lines that are held out for the test; the longer\n"
-    "lines are tested. With \"ids\" in the lines, position coupling is tried too.\n"
+    "shorter half is trained on, but for some lines that are held out for the test; all longer\n"
+    "lines are tested, lengths that are near each other together. Lines with words that training\n"
+    "hardly shows are counted apart. With \"ids\" in the lines, position coupling is tried too.\n"
     "\n"
     "  --minutes M          time for all (5); kept whatever the length: examples too long for it\n"
     "                       are refused, and a scheme that made fewer than 50 steps (its warm-up)\n"
     "                       is named, not compared\n"
     "  --set task.KEY=VALUE a setting of the task; as often as needed\n"
     "  --length N           longest of training (20, or what fits; of a file: its shorter half)\n"
-    "  --seed S             other weights and examples (1)\n"
+    "  --schemes LIST       some of rope, pose, alibi, nope, t5, fire, randomized, window,\n"
+    "                       coupled-rope and coupled-window, or all (rope,pose,alibi with the two\n"
+    "                       coupled ones; without labels with window)\n"
+    "  --seeds N            so many seeds of each scheme, up to 10: medians, and all in --json "
+    "(1)\n"
+    "  --seed S             other weights and examples; the first, with --seeds (1)\n"
     "  --out DIR            keep the runs there, with their store unless LENGTHEN_STORE names it;\n"
     "                       the same command goes on with them (a temporary folder)\n"
     "  --plot FILE          the figure as .svg, .png or .pdf too\n"
@@ -40,7 +46,8 @@ const char lg_cmd_try_help[] =
     "Examples:\n"
     "  lengthen try parity-scratchpad --minutes 1 --length 10\n"
     "  lengthen try addition --set task.carry=hard --plot addition.svg\n"
-    "  lengthen try my-data.jsonl --minutes 10 --out tries/my-data\n";
+    "  lengthen try my-data.jsonl --minutes 10 --out tries/my-data\n"
+    "  lengthen try my-data.jsonl --schemes rope,nope,fire --seeds 3\n";
 
 enum { WRAP = 80, LONGEST_SET = 290 };
 
@@ -54,15 +61,24 @@ struct request {
 
 /* ---- While it runs -------------------------------------------------------------------------- */
 
+/* "[2/10] plain RoPE, seed 2: " */
+static void show_name(const lg_try_progress *p)
+{
+    fprintf(stderr, "[%d/%d] %s", p->index + 1, p->result->schemes * p->result->seeds,
+            p->scheme->name);
+    if (p->result->seeds > 1) fprintf(stderr, ", seed %lld", (long long)p->scheme->seed);
+    fputs(": ", stderr);
+}
+
 static void show_step(struct request *q, const lg_try_progress *p)
 {
     if (lg_cli_now() - q->shown < 0.2) return;
     q->shown = lg_cli_now();
-    fprintf(stderr,
-            "\r\033[K[%d/%d] %s: step %lld, length %d of %d, %.1f%% of the tokens right, %.0f s "
-            "left of %.0f",
-            p->index + 1, p->result->schemes, p->scheme->name, (long long)p->step->step,
-            p->step->length, p->result->most, 100 * p->step->accuracy, p->seconds, p->all_left);
+    fputs("\r\033[K", stderr);
+    show_name(p);
+    fprintf(stderr, "step %lld, length %d of %d, %.1f%% of the tokens right, %.0f s left of %.0f",
+            (long long)p->step->step, p->step->length, p->result->most, 100 * p->step->accuracy,
+            p->seconds, p->all_left);
 }
 
 /* Where nobody looks, a line when a turn begins and when it ends. */
@@ -70,7 +86,7 @@ static void show_turn(const lg_try_progress *p)
 {
     const lg_try_scheme *s = p->scheme;
     if (p->event != LG_TRY_TRAINS && p->event != LG_TRY_TESTED) return;
-    fprintf(stderr, "[%d/%d] %s: ", p->index + 1, p->result->schemes, s->name);
+    show_name(p);
     if (p->event == LG_TRY_TRAINS) {
         fprintf(stderr, "training for at most %.0f s\n", p->seconds);
         return;
@@ -124,10 +140,11 @@ static void add_heading(const lg_try_result *r, struct lg_cli_table *table)
 static void print_notes(const lg_try_result *r)
 {
     int verdicts = 0, late = 0;
-    for (int i = 0; i < r->schemes; i++) {
+    for (int i = 0; i < r->schemes * r->seeds; i++) {
         const lg_try_scheme *s = &r->scheme[i];
         verdicts |= 1 << s->verdict;
         late |= s->late && s->verdict != LG_TRY_FEW;
+        if (i >= r->schemes) continue;
         if (s->ids != LG_TRY_PLAIN && s->tested)
             printf("  %s: IDs %s\n", s->name,
                    s->ids == LG_TRY_GIVEN ? "given by the task's rule"
@@ -152,20 +169,25 @@ static void print_table(const lg_try_result *r)
     struct lg_cli_table table = {.columns = 2 + r->columns, .left = 3};
     add_heading(r, &table);
     for (int i = 0; i < r->schemes; i++) {
-        const lg_try_scheme *s = &r->scheme[i];
-        lg_cli_table_add(&table, "%s", s->name);
-        lg_cli_table_add(&table, "%s", verdict(s));
+        lg_try_scheme s;
+        int learned = lg_try_summary(r, i, &s);
+        lg_cli_table_add(&table, "%s", s.name);
+        if (r->seeds > 1 && s.verdict >= LG_TRY_LEARNED)
+            lg_cli_table_add(&table, "%d of %d", learned, r->seeds);
+        else
+            lg_cli_table_add(&table, "%s", verdict(&s));
         for (int c = 0; c < r->columns; c++) {
-            const lg_try_cell *x = &s->cell[c];
-            if (c < cells_of(s))
+            const lg_try_cell *x = &s.cell[c];
+            if (c < cells_of(&s))
                 lg_cli_table_add(&table, "%.3g %.0f-%.0f", 100 * x->share, 100 * x->low,
                                  100 * x->high);
             else
-                lg_cli_table_add(&table, s->late && c >= s->tested ? "no time" : "-");
+                lg_cli_table_add(&table, s.late && c >= s.tested ? "no time" : "-");
         }
     }
-    printf("\nExact answers in %% and the 95%% interval, by %s%s:\n\n", r->own ? "" : "length in ",
-           r->unit);
+    printf("\nExact answers in %%%s, by %s%s:\n\n",
+           r->seeds > 1 ? ", median and range of the seeds" : " and the 95% interval",
+           r->own ? "" : "length in ", r->unit);
     lg_cli_table_print(&table, 2, 1, lg_cli_look_stdout().width);
     lg_cli_table_clear(&table);
     print_notes(r);
@@ -183,13 +205,14 @@ static int draw(const struct request *q, const lg_try_result *r)
                    .trained_low = r->least,
                    .trained_high = r->most};
     for (int i = 0; i < r->schemes; i++) {
-        const lg_try_scheme *s = &r->scheme[i];
-        if (cells_of(s) < 2) continue; /* not asked for longer ones */
-        snprintf(name, sizeof name, "%s%s", s->name,
-                 s->verdict == LG_TRY_LEARNED ? "" : " (not learned)");
-        for (int c = 0; c < s->tested; c++)
-            lg_series_add(&series, name, c ? round(r->column[c].mean) : r->most, s->cell[c].share,
-                          s->cell[c].low, s->cell[c].high);
+        lg_try_scheme s;
+        lg_try_summary(r, i, &s);
+        if (cells_of(&s) < 2) continue; /* not asked for longer ones */
+        snprintf(name, sizeof name, "%s%s", s.name,
+                 s.verdict == LG_TRY_LEARNED ? "" : " (not learned)");
+        for (int c = 0; c < s.tested; c++)
+            lg_series_add(&series, name, round(r->column[c].mean), s.cell[c].share, s.cell[c].low,
+                          s.cell[c].high);
     }
     if (!series.count) return LG_EXIT_DONE;
     return lg_cli_series(&series, &f, "try", q->plot, !q->json && !q->csv);
@@ -202,31 +225,32 @@ static void print_cell(const struct request *q, const lg_try_result *r, const lg
 {
     const lg_try_cell *x = &s->cell[c];
     const lg_try_column *l = &r->column[c];
-    printf(q->csv ? "%s,%s,%d,%d,%.1f,%d,%.6f,%.6f,%.6f,%s,%lld,%.1f,%s\n"
+    printf(q->csv ? "%s,%s,%d,%d,%.1f,%d,%.6f,%.6f,%.6f,%s,%lld,%.1f,%s,%lld\n"
                   : "{\"scheme\":\"%s\",\"source\":\"%s\",\"length_min\":%d,\"length\":%d,"
                     "\"tokens\":%.1f,\"samples\":%d,\"exact\":%.6f,\"low\":%.6f,"
                     "\"high\":%.6f,\"learned\":%s,\"steps\":%lld,\"seconds\":%.1f,"
-                    "\"verdict\":\"%s\"}\n",
+                    "\"verdict\":\"%s\",\"seed\":%lld}\n",
            s->name, lg_try_ids_name(s->ids), l->low, l->high, x->tokens, x->samples, x->share,
            x->low, x->high, s->verdict == LG_TRY_LEARNED ? "true" : "false", (long long)s->steps,
-           s->seconds, verdict(s));
+           s->seconds, verdict(s), (long long)s->seed);
 }
 
 /* One that has no cell: a row without scores. */
 static void print_untested(const struct request *q, const lg_try_scheme *s)
 {
-    printf(q->csv ? "%s,%s,,,,0,,,,false,%lld,%.1f,%s\n"
+    printf(q->csv ? "%s,%s,,,,0,,,,false,%lld,%.1f,%s,%lld\n"
                   : "{\"scheme\":\"%s\",\"source\":\"%s\",\"samples\":0,\"learned\":false,"
-                    "\"steps\":%lld,\"seconds\":%.1f,\"verdict\":\"%s\"}\n",
-           s->name, lg_try_ids_name(s->ids), (long long)s->steps, s->seconds, verdict(s));
+                    "\"steps\":%lld,\"seconds\":%.1f,\"verdict\":\"%s\",\"seed\":%lld}\n",
+           s->name, lg_try_ids_name(s->ids), (long long)s->steps, s->seconds, verdict(s),
+           (long long)s->seed);
 }
 
 static void print_cells(const struct request *q, const lg_try_result *r)
 {
     if (q->csv)
         puts("scheme,source,length_min,length,tokens,samples,exact,low,high,learned,steps,seconds,"
-             "verdict");
-    for (int i = 0; i < r->schemes; i++) {
+             "verdict,seed");
+    for (int i = 0; i < r->schemes * r->seeds; i++) {
         const lg_try_scheme *s = &r->scheme[i];
         for (int c = 0; c < cells_of(s); c++) print_cell(q, r, s, c);
         if (!cells_of(s) && !s->refused[0]) print_untested(q, s);
@@ -251,11 +275,14 @@ static void print_last(const lg_try_result *r)
     fputs("{\"advice\":", stdout);
     lg_cli_json(stdout, r->advice);
     lg_cli_json_word("best", r->best < 0 ? NULL : r->scheme[r->best].name);
-    printf(",\"trained\":[%d,%d],\"interrupted\":%s,", r->least, r->most,
-           r->interrupted ? "true" : "false");
-    if (r->own)
-        printf("\"lines\":{\"trained\":%d,\"held_out\":%d,\"longer\":%d},", r->trained, r->held,
-               r->longer);
+    printf(",\"trained\":[%d,%d],\"interrupted\":%s,\"certifiable\":%s,", r->least, r->most,
+           r->interrupted ? "true" : "false", r->certifiable ? "true" : "false");
+    if (r->own) {
+        printf("\"lines\":{\"trained\":%d,\"held_out\":%d,\"longer\":%d,\"rare_words\":%d",
+               r->trained, r->held, r->longer, r->rare);
+        if (r->unusual.samples) printf(",\"rare_words_exact\":%.6f", r->unusual.share);
+        fputs("},", stdout);
+    }
     fputs("\"sparsity\":{\"text\":", stdout);
     lg_cli_json(stdout, r->sparsity);
     if (r->probed == 2) print_probe("half", &r->probe[0]);
@@ -268,13 +295,17 @@ static void print_last(const lg_try_result *r)
 static void print_split(const lg_try_result *r)
 {
     const lg_try_column *last = &r->column[r->columns - 1];
-    if (r->own)
+    if (!r->own)
+        printf("%s: trained on %d to %d %s (up to %d tokens), tested up to %d (%d tokens).\n",
+               r->task, r->least, r->most, r->unit, r->tokens, last->low, r->tokens_tested);
+    else
         printf("%s: trained on %d lines of length %d to %d; tested on %d held-out lines of these "
                "lengths\nand on %d lines of length %d to %d.\n",
                r->task, r->trained, r->least, r->most, r->held, r->longer, r->most + 1, last->high);
-    else
-        printf("%s: trained on %d to %d %s (up to %d tokens), tested up to %d (%d tokens).\n",
-               r->task, r->least, r->most, r->unit, r->tokens, last->low, r->tokens_tested);
+    if (r->rare && !r->rare_tested)
+        printf("%d of the tested lines have words that training hardly shows; they are not in the "
+               "table.\n",
+               r->rare);
 }
 
 /* Folds text between words. */
@@ -332,6 +363,8 @@ static int read_options(int argc, char **argv, struct request *q)
         {"set", .read = read_setting, .to = q},
         {"length", .whole = &o->length, .least = 1, .most = 1 << 20},
         {"seed", .large = &o->seed},
+        {"seeds", .whole = &o->seeds, .least = 1, .most = LG_TRY_SEEDS},
+        {"schemes", .text = &o->schemes},
         {"out", .text = &o->folder},
         {"plot", .text = &q->plot},
         {"json", .flag = &q->json},

@@ -27,10 +27,12 @@ static const lg_try_scheme *best_of(const lg_try_result *r)
     return r->best < 0 ? NULL : &r->scheme[r->best];
 }
 
-/* A length of training that is half as long, where there is one. */
-static int shorter(const lg_try_result *r)
+/* "give more time (--minutes 8), or shorter examples (--length 5). " */
+static void write_more(lg_buffer *to, const lg_try_result *r, double minutes)
 {
-    return r->most / 2 > r->least ? r->most / 2 : r->least;
+    lg_buffer_print(to, "give more time (--minutes %.6g)", lg__round_up(fmin(minutes, 100000)));
+    if (r->shorter) lg_buffer_print(to, ", or shorter examples (--length %d)", r->shorter);
+    lg_buffer_put(to, ". ");
 }
 
 /* ---- Sparsity -------------------------------------------------------------------------------- */
@@ -107,7 +109,7 @@ static void write_sparsity(lg_buffer *to, const lg_try_result *r)
 static const lg_try_scheme *best_by_heart(const lg_try_result *r)
 {
     const lg_try_scheme *best = NULL;
-    for (int i = 0; i < r->schemes; i++) {
+    for (int i = 0; i < r->schemes * r->seeds; i++) {
         const lg_try_scheme *s = &r->scheme[i];
         if (s->verdict == LG_TRY_BY_HEART && (!best || s->cell[0].share >= best->cell[0].share))
             best = s;
@@ -121,29 +123,30 @@ static void write_few(lg_buffer *to, const lg_try_options *o, const lg_try_resul
     int few = 0, compared = 0;
     double times = 4; /* so much more time at least */
     for (int i = 0; i < r->schemes; i++) {
-        const lg_try_scheme *s = &r->scheme[i];
-        compared += !s->refused[0] && s->verdict != LG_TRY_FEW;
-        if (s->verdict != LG_TRY_FEW) continue;
-        lg_buffer_print(to, "%s%s", few++ ? ", " : "", s->name);
-        if (s->steps) times = fmax(times, 1.5 * LG_TRY_STEPS / (double)s->steps);
+        lg_try_scheme s;
+        lg_try_summary(r, i, &s);
+        compared += !s.refused[0] && s.verdict != LG_TRY_FEW;
+        if (s.verdict != LG_TRY_FEW) continue;
+        lg_buffer_print(to, "%s%s", few++ ? ", " : "", s.name);
+        if (s.steps) times = fmax(times, 1.5 * LG_TRY_STEPS / (double)s.steps);
     }
     if (!few) return;
     lg_buffer_print(to, " made fewer than %d steps, too few to say anything%s", LG_TRY_STEPS,
                     compared ? " of these positions" : "");
-    if (r->interrupted)
+    if (r->interrupted) {
         lg_buffer_put(to, ". ");
-    else
-        lg_buffer_print(to,
-                        ": give more time (--minutes %.6g), or shorter examples (--length %d). ",
-                        lg__round_up(times * o->minutes), shorter(r));
+        return;
+    }
+    lg_buffer_put(to, ": ");
+    write_more(to, r, times * o->minutes);
 }
 
 /* Nothing learned: why, and what to do. */
 static void write_failure(lg_buffer *to, const lg_try_options *o, const lg_try_result *r)
 {
     const lg_try_scheme *top = NULL;
-    int refused = 0, few = 0;
-    for (int i = 0; i < r->schemes; i++) {
+    int refused = 0, few = 0, runs = r->schemes * r->seeds;
+    for (int i = 0; i < runs; i++) {
         const lg_try_scheme *s = &r->scheme[i];
         few += s->verdict == LG_TRY_FEW;
         if (s->verdict == LG_TRY_FEW) continue;
@@ -151,17 +154,17 @@ static void write_failure(lg_buffer *to, const lg_try_options *o, const lg_try_r
         refused += s->refused[0] != 0;
     }
     if (!top && few) return; /* their own sentence says it */
-    if (!top)
-        lg_buffer_put(to, refused == r->schemes
-                              ? "Every scheme was left out, for the reasons above. "
-                              : "Nothing was tested: give it more time (--minutes). ");
-    else if (!best_by_heart(r))
+    if (!top) {
+        lg_buffer_put(to, refused == runs ? "Every scheme was left out, for the reasons above. "
+                                          : "Nothing was tested: give it more time (--minutes). ");
+    } else if (!best_by_heart(r)) {
         lg_buffer_print(
             to,
             "Nothing learned the task at its training length in %.3g minutes (the best, %s, "
-            "has %.3g%% exact): give more time (--minutes %.3g), or shorter examples (--length "
-            "%d). ",
-            o->minutes, top->name, 100 * top->cell[0].share, 4 * o->minutes, shorter(r));
+            "has %.3g%% exact): ",
+            o->minutes, top->name, 100 * top->cell[0].share);
+        write_more(to, r, 4 * o->minutes);
+    }
     if (top && r->own && r->everything)
         lg_buffer_put(
             to, "Every token but the first counts as answer; mark with \"loss\" those that can be "
@@ -172,37 +175,70 @@ static void write_failure(lg_buffer *to, const lg_try_options *o, const lg_try_r
 static void write_contrast(lg_buffer *to, const lg_try_result *r, const lg_try_scheme *best,
                            int column)
 {
-    const lg_try_scheme *plain = &r->scheme[0];
-    if (best == plain || plain->refused[0] || !plain->tested || plain->verdict == LG_TRY_FEW)
-        return;
-    if (plain->verdict != LG_TRY_LEARNED)
-        lg_buffer_print(to, "; %s did not learn the task in the time", plain->name);
-    else if (plain->tested > column && plain->cell[column].share < best->cell[column].share)
-        lg_buffer_print(to, ", where %s has %.3g%%", plain->name, 100 * plain->cell[column].share);
+    lg_try_scheme plain;
+    int i = 0;
+    while (i < r->schemes && strcmp(r->scheme[i].name, "plain RoPE") != 0) i++;
+    if (i == r->schemes || strcmp(best->name, "plain RoPE") == 0) return;
+    lg_try_summary(r, i, &plain);
+    if (plain.refused[0] || !plain.tested || plain.verdict == LG_TRY_FEW) return;
+    if (plain.verdict != LG_TRY_LEARNED)
+        lg_buffer_print(to, "; %s did not learn the task in the time", plain.name);
+    else if (plain.tested > column && plain.cell[column].share < best->cell[column].share)
+        lg_buffer_print(to, ", where %s has %.3g%%", plain.name, 100 * plain.cell[column].share);
 }
 
 /* One that has not quite learned, but goes further at the column already. */
 static void write_hope(lg_buffer *to, const lg_try_options *o, const lg_try_result *r,
                        const lg_try_scheme *best, int column)
 {
-    const lg_try_scheme *top = best;
+    lg_try_scheme top = *best, s;
     for (int i = 0; i < r->schemes; i++) {
-        const lg_try_scheme *s = &r->scheme[i];
-        if (s->verdict == LG_TRY_FEW || s->verdict == LG_TRY_LEARNED ||
-            s->verdict == LG_TRY_BY_HEART || s->tested <= column)
-            continue;
-        if (s->cell[column].share > top->cell[column].share) top = s;
+        lg_try_summary(r, i, &s);
+        if (s.verdict == LG_TRY_NOT_LEARNED && s.tested > column &&
+            s.cell[column].share > top.cell[column].share)
+            top = s;
     }
-    if (top != best)
+    if (strcmp(top.name, best->name) != 0)
         lg_buffer_print(
             to,
             "%s, not quite learned in the time (%.3g%%), has %.3g%% there: give it more "
             "(--minutes %.3g). ",
-            top->name, 100 * top->cell[0].share, 100 * top->cell[column].share, 4 * o->minutes);
+            top.name, 100 * top.cell[0].share, 100 * top.cell[column].share,
+            fmin(4 * o->minutes, 100000));
+}
+
+/* Words that training hardly shows are no matter of positions. */
+static void write_rare(lg_buffer *to, const lg_try_result *r)
+{
+    const lg_try_cell *c = &r->unusual;
+    if (!r->rare) return;
+    lg_buffer_print(to, "%d of the %d test lines have words that training hardly shows: %s. ",
+                    r->rare, r->held + r->longer, r->rare_words);
+    if (r->rare_tested)
+        lg_buffer_put(to, "What fails on them may be the words and not the positions");
+    else if (c->samples)
+        lg_buffer_print(to, "The table is of the others; of these %s answers %.3g%% of %d",
+                        r->scheme[r->best].name, 100 * c->share, c->samples);
+    else
+        lg_buffer_put(to, "The table is of the others");
+    lg_buffer_put(to, ". Add training lines that have them. ");
+}
+
+/* Which run, and what proves it. */
+static void write_certificate(lg_buffer *to, const lg_try_options *o, const lg_try_result *r,
+                              const lg_try_scheme *best)
+{
+    if (!r->certifiable) return;
+    lg_buffer_print(
+        to, "%s can be certified, which says whether it is right at every length: ", best->name);
+    if (o->folder)
+        lg_buffer_print(to, "lengthen certify %s. ", r->best_folder);
+    else
+        lg_buffer_put(to, "train the config below, then lengthen certify RUN. ");
 }
 
 static void write_success(lg_buffer *to, const lg_try_options *o, const lg_try_result *r,
-                          const lg_try_scheme *best)
+                          const lg_try_scheme *best, int learned)
 {
     int last = best->tested - 1;
     char length[96];
@@ -226,18 +262,23 @@ static void write_success(lg_buffer *to, const lg_try_options *o, const lg_try_r
             "%.3g%% exact at %s",
             best->name, 100 * far, length);
     write_contrast(to, r, best, last);
+    if (r->seeds > 1)
+        lg_buffer_print(to, " (median of %d seeds, of which %d learned; %.3g to %.3g%%)", r->seeds,
+                        learned, 100 * best->cell[last].low, 100 * best->cell[last].high);
     lg_buffer_put(to, ". ");
     write_hope(to, o, r, best, last);
-    if (far < 0.9)
-        lg_buffer_print(to, "To go further, train on longer examples (--length %d). ", 2 * r->most);
+    if (far < 0.9 && r->further)
+        lg_buffer_print(to, "To go further, train on longer examples (--length %d). ", r->further);
+    write_certificate(to, o, r, best);
 }
 
 static void write_advice(lg_buffer *to, const lg_try_options *o, const lg_try_result *r)
 {
-    const lg_try_scheme *best = best_of(r);
+    lg_try_scheme best;
+    int learned = r->best < 0 ? 0 : lg_try_summary(r, r->best % r->schemes, &best);
     if (r->interrupted) lg_buffer_put(to, "Stopped before the end; so far: ");
-    if (best)
-        write_success(to, o, r, best);
+    if (r->best >= 0)
+        write_success(to, o, r, &best, learned);
     else
         write_failure(to, o, r);
     write_few(to, o, r);
@@ -248,17 +289,15 @@ static void write_advice(lg_buffer *to, const lg_try_options *o, const lg_try_re
             "%s knows the %d lines that it was trained on by heart, but answers only %.3g%% of "
             "the %d held-out ones: add more lines. ",
             heart->name, r->trained, 100 * heart->cell[0].share, heart->cell[0].samples);
+    write_rare(to, r);
     if (r->own && !r->levels)
         lg_buffer_put(
             to,
             "Your data has no ids; position coupling, which often goes furthest, needs them: see "
             "`lengthen tasks jsonl`. ");
-    if (best)
-        lg_buffer_print(
-            to,
-            "The test lengths were used to choose this; a fresh seed should confirm it (--seed "
-            "%llu).",
-            (unsigned long long)o->seed + 1);
+    if (r->best >= 0 && r->seeds == 1)
+        lg_buffer_put(to, "The test lengths were used to choose this, with one seed: more should "
+                          "confirm it (--seeds 3).");
 }
 
 /* ---- Both ------------------------------------------------------------------------------------ */

@@ -13,12 +13,14 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/stats.h"
+#include "certify/contexts.h"
 #include "report/try_words.h"
 #include "study/try.h"
 #include "study/try_time.h"
 
 enum {
     SAMPLES = 200,      /* of a cell, at most */
+    OWN_SAMPLES = 1000, /* the same of own lines */
     LEAST_SAMPLES = 20, /* with fewer a cell says too little */
     STREAK = 50,        /* steps without an error that end the training */
     SHORT_CURRICULUM = 100,
@@ -81,19 +83,42 @@ static int deciding(const lg_try_result *r)
     return best;
 }
 
+/* Of the seeds of a scheme that learned, the one whose share at the column is the median. */
+static int median_seed(const lg_try_result *r, int scheme, int at)
+{
+    int best = -1, most = -1;
+    for (int i = scheme; i < lg__try_runs(r); i += r->schemes) {
+        const lg_try_scheme *s = &r->scheme[i];
+        int below = 0, above = 0;
+        if (s->verdict != LG_TRY_LEARNED) continue;
+        for (int k = scheme; k < lg__try_runs(r); k += r->schemes) {
+            if (r->scheme[k].verdict != LG_TRY_LEARNED) continue;
+            below += r->scheme[k].cell[at].share <= s->cell[at].share;
+            above += r->scheme[k].cell[at].share >= s->cell[at].share;
+        }
+        int depth = below < above ? below : above;
+        if (depth > most) {
+            best = i;
+            most = depth;
+        }
+    }
+    return best;
+}
+
 static void choose_best(lg_try_result *r)
 {
     double most = -1;
     int at = deciding(r);
     r->best = -1;
     for (int i = 0; i < r->schemes; i++) {
-        const lg_try_scheme *s = &r->scheme[i];
-        if (s->verdict != LG_TRY_LEARNED) continue;
-        double score = s->tested > at ? s->cell[at].share : 0;
-        if (s->tested == r->columns) score += 0.01 * s->cell[r->columns - 1].share;
+        lg_try_scheme s;
+        lg_try_summary(r, i, &s);
+        if (s.verdict != LG_TRY_LEARNED) continue;
+        double score = s.tested > at ? s.cell[at].share : 0;
+        if (s.tested == r->columns) score += 0.01 * s.cell[r->columns - 1].share;
         if (score < most) continue; /* on a tie the later one: it sees less */
-        r->best = i;
-        r->carries = s->tested > 1 && s->cell[s->tested - 1].share >= 0.1;
+        r->best = median_seed(r, i, at);
+        r->carries = s.tested > 1 && s.cell[s.tested - 1].share >= 0.1;
         most = score;
     }
 }
@@ -108,7 +133,10 @@ struct training {
 
 static void folder_of(const struct lg__try *t, int i, char path[LG_TRY_PATH + 64])
 {
-    snprintf(path, LG_TRY_PATH + 64, "%s/%s", t->r->folder, t->run[i].key);
+    int n = snprintf(path, LG_TRY_PATH + 64, "%s/%s", t->r->folder, t->run[i].key);
+    if (i >= t->r->schemes) /* the first seed's has no number: more of them can follow */
+        snprintf(path + n, (size_t)(LG_TRY_PATH + 64 - n), "-%lld",
+                 (long long)t->r->scheme[i].seed);
 }
 
 static int is_predicted(const lg_try_scheme *s) { return s->ids == LG_TRY_PREDICTED; }
@@ -132,13 +160,14 @@ static int watch(void *context, const lg_run_step *step)
     return !t->run[w->scheme].settled && now < w->end;
 }
 
-enum { ALL_SETS = LG__TRY_SETS + LG__TRY_SETTINGS + 4 };
+enum { ALL_SETS = LG__TRY_SETS + LG__TRY_SETTINGS + 5 };
 
 /* The config of a scheme's run, to be freed one by one; how many, or -1: no memory. */
 static int make_sets(const struct lg__try *t, int scheme, char *sets[ALL_SETS])
 {
     const struct lg__try_run *run = &t->run[scheme];
     int n = 0, e = asprintf(&sets[n++], "task.name=%s", t->name);
+    if (e >= 0) e = asprintf(&sets[n++], "seed=%lld", (long long)t->r->scheme[scheme].seed);
     if (t->r->own && e >= 0) e = asprintf(&sets[n++], "task.vocab=%s/vocab.txt", t->r->folder);
     if (t->r->own && e >= 0) /* what is held out is in a file of its own */
         e = asprintf(&sets[n++], "task.test=0");
@@ -192,48 +221,43 @@ static void pool(void *context, const lg_cell *cell)
     c->step = cell->step;
 }
 
-/* How many of the lines of each length, so that all are about SAMPLES together. */
-static int share_of(const struct lg__split_column *c, int i, int own)
+/* How many examples of each length: of own lines all, or so many that they are about OWN_SAMPLES. */
+static int samples_of(const struct lg__split_column *c, int own)
 {
+    int most = 0, sum = 0;
+    for (int i = 0; i < c->count && own; i++) most = c->lines[i] > most ? c->lines[i] : most;
     if (!own) return SAMPLES;
-    if (c->total <= SAMPLES) return c->lines[i];
-    return (int)(((int64_t)c->lines[i] * SAMPLES + c->total - 1) / c->total);
+    if (c->total <= OWN_SAMPLES) return most;
+    for (int n = 1;; n++) {
+        for (int i = sum = 0; i < c->count; i++) sum += c->lines[i] < n ? c->lines[i] : n;
+        if (sum >= OWN_SAMPLES) return n;
+    }
 }
 
-/* One column: lengths with the same number of samples go together, each for its part of the time. */
-static int test_column(const struct lg__try *t, int scheme, int column, double until, lg_error *err)
+/* The lengths of a column together, of the test examples or of another task. */
+static int test_column(const struct lg__try *t, int scheme, const struct lg__split_column *c,
+                       const char *task, double until, lg_try_cell *cell, lg_error *err)
 {
-    const struct lg__split_column *c = &t->column[column];
-    lg_try_scheme *s = &t->r->scheme[scheme];
-    lg_try_cell *cell = &s->cell[column];
-    char folder[LG_TRY_PATH + 64], done[LG__SPLIT_LENGTHS] = {0};
-    int lengths[LG__SPLIT_LENGTHS], left = c->count, own = t->r->own, e;
+    const lg_try_scheme *s = &t->r->scheme[scheme];
+    char folder[LG_TRY_PATH + 64];
     lg_error why = {0};
     *cell = (lg_try_cell){0};
     folder_of(t, scheme, folder);
     lg_eval_options o = {.folder = folder,
                          .store = t->r->store,
-                         .lengths = lengths,
-                         .task = t->test,
+                         .lengths = c->length,
+                         .length_count = c->count,
+                         .samples = samples_of(c, t->r->own),
+                         .task = task,
                          .predicted = is_predicted(s),
                          .generated_only = 1,
+                         .seconds = until - lg__now(),
                          .each = pool,
                          .context = cell,
                          .stop = t->o->stop};
-    for (int i = 0; i < c->count; i++) {
-        if (done[i]) continue;
-        o.samples = share_of(c, i, own);
-        o.length_count = 0;
-        for (int j = i; j < c->count; j++)
-            if (!done[j] && share_of(c, j, own) == o.samples) {
-                done[j] = 1;
-                lengths[o.length_count++] = c->length[j];
-            }
-        o.seconds = (until - lg__now()) * o.length_count / left;
-        left -= o.length_count;
-        if (o.seconds <= 0) break;
-        if ((e = lg_run_eval(&o, NULL, &why))) return fail_run(s, e, &why, err);
-    }
+    if (o.seconds <= 0) return 0;
+    int e = lg_run_eval(&o, NULL, &why);
+    if (e) return fail_run(s, e, &why, err);
     if (!cell->samples) return 0;
     cell->tokens /= cell->samples;
     cell->share = (double)cell->exact / cell->samples;
@@ -254,12 +278,12 @@ static int fits(const struct lg__try *t, int scheme, int column, double seconds)
  * which all depends; 0 without an error: it was too short. */
 static int test_next(const struct lg__try *t, int scheme, double until, int *code, lg_error *err)
 {
-    const lg_try_scheme *s = &t->r->scheme[scheme];
+    lg_try_scheme *s = &t->r->scheme[scheme];
     int c = s->tested, total = t->column[c].total;
     int least = t->r->own && total < LEAST_SAMPLES ? total : LEAST_SAMPLES;
     double now = lg__now(), seconds = (until - now) / (c ? t->r->columns - c : 2);
     if (seconds <= 0 || (c && !fits(t, scheme, c, seconds))) return 0;
-    *code = test_column(t, scheme, c, now + seconds, err);
+    *code = test_column(t, scheme, &t->column[c], t->test, now + seconds, &s->cell[c], err);
     return !*code && s->cell[c].samples >= least;
 }
 
@@ -338,7 +362,7 @@ static int take_turn(void *context, int i, int round, double train_until, double
 static int run_schemes(struct lg__try *t, lg_error *err)
 {
     struct turns w = {t, err};
-    struct lg__try_turns turns = {.count = t->r->schemes,
+    struct lg__try_turns turns = {.count = lg__try_runs(t->r),
                                   .seconds = FOR_ALL * 60 * t->o->minutes,
                                   .end = t->end,
                                   .context = &w,
@@ -346,7 +370,7 @@ static int run_schemes(struct lg__try *t, lg_error *err)
                                   .open = is_open,
                                   .stopped = turns_stopped,
                                   .turn = take_turn};
-    for (int i = 0; i < t->r->schemes; i++) judge(t, i);
+    for (int i = 0; i < turns.count; i++) judge(t, i);
     return lg__try_take_turns(&turns);
 }
 
@@ -397,6 +421,24 @@ static int probe(struct lg__try *t, double until, lg_error *err)
     return 0;
 }
 
+/* What else there is to say of the best: its answers to lines with rare words, and whether it can be
+ * certified. */
+static int look_at_best(struct lg__try *t, double until, lg_error *err)
+{
+    struct lg__run run = {0};
+    lg_try_result *r = t->r;
+    lg_error why = {0};
+    int e = t->split.unusual.count
+                ? test_column(t, r->best, &t->split.unusual, t->rest, until, &r->unusual, err)
+                : 0;
+    folder_of(t, r->best, r->best_folder);
+    if (e || r->own || !r->carries) return e;
+    if (!lg__run_open_folder(&run, r->best_folder, NULL, NULL, &why))
+        r->certifiable = !lg__certificate_possible(&run, &why);
+    lg__run_close(&run);
+    return 0;
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* The folder of the runs, and the names of what lies in it. */
@@ -420,14 +462,15 @@ static int open_folder(struct lg__try *t, lg_error *err)
     else
         snprintf(r->store, sizeof r->store, "%.*s/lengthen.db", LG_TRY_PATH - 16, r->folder);
     if (!r->own) return lg__try_write(t, err);
-    if (strlen(r->folder) + sizeof "jsonl:/test.jsonl" > sizeof((lg_cell *)0)->setting)
+    if (strlen(r->folder) + sizeof "jsonl:/unusual.jsonl" > sizeof((lg_cell *)0)->setting)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the folder's name %s is too long; set --out (or TMPDIR) to a shorter one",
                         r->folder);
     free(t->name);
     if (asprintf(&t->name, "jsonl:%s/train.jsonl", r->folder) < 0) t->name = NULL;
     if (asprintf(&t->test, "jsonl:%s/test.jsonl", r->folder) < 0) t->test = NULL;
-    if (!t->name || !t->test)
+    if (asprintf(&t->rest, "jsonl:%s/unusual.jsonl", r->folder) < 0) t->rest = NULL;
+    if (!t->name || !t->test || !t->rest)
         return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
     return lg__try_write(t, err);
 }
@@ -453,9 +496,12 @@ static int run(struct lg__try *t, double start, lg_error *err)
     lg_buffer config = {0};
     t->end = start + FOR_ALL * 60 * t->o->minutes;
     lg__try_schemes(t);
+    double end = start + 60 * t->o->minutes, since;
     int e = run_schemes(t, err);
     choose_best(r);
-    if (!e && r->best >= 0 && !stopped(t)) e = probe(t, start + 60 * t->o->minutes, err);
+    since = lg__now();
+    if (!e && r->best >= 0 && !stopped(t)) e = look_at_best(t, since + (end - since) / 3, err);
+    if (!e && r->best >= 0 && !stopped(t)) e = probe(t, end, err);
     r->interrupted = stopped(t);
     if (!e) e = lg__try_words(t->o, r, err);
     if (e || !r->carries) return e;
@@ -483,6 +529,7 @@ int lg_try(const lg_try_options *o, lg_try_result *result, lg_error *err)
     lg__split_clear(&t->split);
     free(t->name);
     free(t->test);
+    free(t->rest);
     free(t);
     return e;
 }
@@ -492,5 +539,6 @@ void lg_try_result_clear(lg_try_result *r)
     free(r->advice);
     free(r->sparsity);
     free(r->config);
+    free(r->rare_words);
     *r = (lg_try_result){0};
 }

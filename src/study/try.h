@@ -4,7 +4,7 @@
 #define LG_STUDY_TRY_H
 
 #include "lengthen_study.h"
-#include "tasks/split.h"
+#include "training/split.h"
 
 enum {
     LG__TRY_SETS = 32,
@@ -14,7 +14,7 @@ enum {
 
 /* An lg_try_scheme as a config. */
 struct lg__try_run {
-    const char *key;              /* its folder */
+    const char *key;              /* its folder, without the seed */
     char sets[LG__TRY_SETS][160]; /* "key=value" */
     int set_count;
     int full;    /* span: its time grows with the square of the length */
@@ -25,16 +25,19 @@ struct lg__try {
     const lg_try_options *o;
     lg_try_result *r;
     /* Planned. */
-    int reach[LG_LEVELS];  /* as lg_task_shape.reach */
-    int window[LG_LEVELS]; /* -window..window is seen */
-    int curriculum;        /* its steps; 0: it goes on when a length is learned */
-    int batch;             /* examples of a step */
+    int reach[LG_LEVELS];       /* as lg_task_shape.reach */
+    int window[LG_LEVELS];      /* -window..window is seen */
+    int curriculum;             /* its steps; 0: it goes on when a length is learned */
+    int batch;                  /* examples of a step */
+    int kind[LG_TRY_SCHEMES];   /* of the schemes, in their table */
+    int length[LG_TRY_COLUMNS]; /* of a task's columns */
     struct lg__split_column column[LG_TRY_COLUMNS]; /* the lengths of each lg_try_column */
     struct lg__split split;                         /* of own data */
     /* Made. */
-    double end;        /* of training and tests, by lg__now */
-    char *name, *test; /* as for lg_task_new; test NULL: the same */
-    struct lg__try_run run[LG_TRY_SCHEMES];
+    double end; /* of training and tests, by lg__now */
+    char *name, *test,
+        *rest; /* as for lg_task_new; test NULL: the same; rest: lines with rare words */
+    struct lg__try_run run[LG_TRY_SCHEMES * LG_TRY_SEEDS];
 };
 
 /* Finds out what is trained and tested. */
@@ -43,9 +46,11 @@ int lg__try_plan(struct lg__try *t, lg_error *err);
  * one. */
 int lg__try_write(struct lg__try *t, lg_error *err);
 
-/* The sensible schemes for what was planned. */
+/* Which schemes: those that are asked for, or sensible for what was planned. */
+int lg__try_select(struct lg__try *t, lg_error *err);
+/* Makes them. */
 void lg__try_schemes(struct lg__try *t);
-int lg__try_scheme_count(const struct lg__try *t);
+static inline int lg__try_runs(const lg_try_result *r) { return r->schemes * r->seeds; }
 /* The config of one, ready to be trained. */
 void lg__try_config(lg_buffer *to, const struct lg__try *t, int scheme);
 

@@ -28,9 +28,9 @@ static int refuse(const struct lg__try *t, const struct lg__try_cost *cost, doub
     return lg__fail(
         err, LG_ERROR_ARGUMENT,
         "%.3g minutes are too short for training up to length %d (%d tokens): %d steps of each of "
-        "%d schemes, with one example per core, take about %.6g; take --minutes %.6g%s",
-        t->o->minutes, r->most, r->tokens, LG_TRY_STEPS, lg__try_scheme_count(t),
-        lg__round_up(minutes), lg__round_up(1.1 * minutes), shorter);
+        "%d runs, with one example per core, take about %.6g; take --minutes %.6g%s",
+        t->o->minutes, r->most, r->tokens, LG_TRY_STEPS, lg__try_runs(t->r), lg__round_up(minutes),
+        lg__round_up(1.1 * minutes), shorter);
 }
 
 int lg__try_choose_batch(struct lg__try *t, double seconds, lg_error *err)
@@ -40,7 +40,7 @@ int lg__try_choose_batch(struct lg__try *t, double seconds, lg_error *err)
     int batch = BATCH_TOKENS / (t->r->tokens ? t->r->tokens : 1);
     t->batch = batch > MOST_BATCH ? MOST_BATCH : batch < LEAST_BATCH ? LEAST_BATCH : batch;
     if (batch >= LEAST_BATCH) return 0;
-    double share = lg__try_training_share(seconds, lg__try_scheme_count(t));
+    double share = lg__try_training_share(seconds, lg__try_runs(t->r));
     int e = lg__step_cost(LG__TRY_WIDTH, n, took, err);
     if (e) return e == LG_ERROR_ARGUMENT ? LG_ERROR_SYSTEM : e;
     struct lg__try_cost cost = lg__try_cost_fit(n, took);

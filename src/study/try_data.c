@@ -91,9 +91,13 @@ static int plan_task(struct lg__try *t, lg_task *task, lg_error *err)
     for (int i = 0; i < 4; i++) {
         int length = times[i] * t->r->most < most ? times[i] * t->r->most : most;
         if (t->r->columns && length <= t->column[t->r->columns - 1].length[0]) break;
-        t->column[t->r->columns++] =
-            (struct lg__split_column){.count = 1, .length = {length}, .mean = length};
+        t->length[t->r->columns] = length;
+        t->column[t->r->columns] = (struct lg__split_column){
+            .count = 1, .length = &t->length[t->r->columns], .mean = length};
+        t->r->columns++;
     }
+    if (least < t->r->most) t->r->shorter = t->r->most / 2 > least ? t->r->most / 2 : least;
+    if (t->r->most + 1 < most) t->r->further = 2 * t->r->most < most ? 2 * t->r->most : most - 1;
     for (int l = 0; l < t->r->levels; l++) t->reach[l] = shape->reach[l];
     int code = look(task, t->r->most, &of_short, err);
     if (!code) code = look(task, t->column[t->r->columns - 1].length[0], &of_long, err);
@@ -135,6 +139,12 @@ static int plan_lines(struct lg__try *t, lg_task *task, lg_error *err)
     r->trained = s->trained;
     r->held = s->held;
     r->longer = s->longer;
+    r->shorter = s->shorter;
+    r->further = s->further;
+    r->rare = s->rare;
+    r->rare_tested = s->rare_tested;
+    r->rare_words = s->rare_words;
+    s->rare_words = NULL; /* the result's now */
     r->columns = s->columns;
     memcpy(t->column, s->column, sizeof t->column);
     return survey_lines(t, task, s->trained + s->held + s->longer, err);
@@ -173,10 +183,14 @@ static int refuse(const lg_try_result *r, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "a program's examples come only once; write some thousands of its lines "
                         "into a file, and try that");
-    if (info && info->own == LG_OWN_TEXTS)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "a text has no answers that could be right; train on it (lengthen train, "
-                        "task: {name: text, ..}) and look at its loss by position (lengthen eval)");
+    size_t n = strlen(r->task);
+    int text = n > 4 && strcmp(r->task + n - 4, ".txt") == 0;
+    if (text || (info && info->own == LG_OWN_TEXTS))
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "a text has no answers that could be right; train on it (lengthen train, "
+            "task: {name: text, text: %s}) and look at its loss by position (lengthen eval)",
+            text ? r->task : "FILE");
     return 0;
 }
 
@@ -198,6 +212,7 @@ int lg__try_plan(struct lg__try *t, lg_error *err)
     r->unit = r->own ? "length" : lg_task_get_shape(task)->info->unit;
     r->levels = lg_task_get_shape(task)->levels;
     code = r->own ? plan_lines(t, task, err) : plan_task(t, task, err);
+    if (!code) code = lg__try_select(t, err);
     if (!code) show_columns(t);
     lg_task_free(task);
     return code;
@@ -249,6 +264,7 @@ int lg__try_write(struct lg__try *t, lg_error *err)
     free(about);
     if (!code && t->r->own) code = write_text(folder, "train.jsonl", t->split.train, err);
     if (!code && t->r->own) code = write_text(folder, "test.jsonl", t->split.test, err);
+    if (!code && t->r->own) code = write_text(folder, "unusual.jsonl", t->split.rest, err);
     if (!code && t->r->own) code = write_text(folder, "vocab.txt", t->split.vocab, err);
     return code;
 }
