@@ -143,18 +143,6 @@ static int measure(struct lg__split *s, lg_task *task, struct file *f, lg_error 
     return 0;
 }
 
-/* What else --length could be: about half of it, with lines enough; and more, with some left to test. */
-static void choose_others(struct lg__split *s, const struct file *f)
-{
-    for (int i = 0, lines = 0; i + 1 < f->distinct; i++) {
-        int length = f->lengths[i];
-        lines += f->lines[i];
-        if (length < s->most && lines >= LEAST_LINES && (2 * length <= s->most || !s->shorter))
-            s->shorter = length;
-        if (length > s->most && 2 * s->further < 3 * s->most) s->further = length;
-    }
-}
-
 /* Trained on the shorter half, with two longer lengths left where there are three. */
 static int choose_cut(struct lg__split *s, const struct file *f, lg_error *err)
 {
@@ -162,7 +150,6 @@ static int choose_cut(struct lg__split *s, const struct file *f, lg_error *err)
     while (at < last && 2 * below < f->count) below += f->lines[++at];
     s->least = f->lengths[0];
     s->most = s->length ? s->length : f->lengths[at];
-    choose_others(s, f);
     if (s->most >= s->least && s->most < f->lengths[f->distinct - 1]) return 0;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "--length is %d, but the lines of %s have lengths %d..%d, and some must be "
@@ -345,13 +332,21 @@ static int *lines_of(const struct file *f, const struct line *line)
     return &f->lines[at - f->lengths];
 }
 
-/* The longest length of training of which a tenth of the different lines is one at least. */
-static void find_tested(struct lg__split *s, const struct file *f)
+/* The longest length of training of which a tenth of the different lines is one at least; and what else
+ * --length could be: about half of it, with different lines enough, and more, with some left to test. */
+static void choose_others(struct lg__split *s, const struct file *f)
 {
     memset(f->lines, 0, (size_t)f->distinct * sizeof *f->lines);
     for (int i = 0; i < f->count; i++) *lines_of(f, &f->line[i]) += !f->line[i].twice;
-    for (int i = 0; i < f->distinct && f->lengths[i] <= s->most; i++)
-        if (f->lines[i] >= 5) s->tested = f->lengths[i];
+    for (int i = 0, lines = 0; i < f->distinct; i++) {
+        int length = f->lengths[i];
+        lines += f->lines[i];
+        if (length <= s->most && f->lines[i] >= 5) s->tested = length;
+        if (length < s->most && lines >= LEAST_LINES && (2 * length <= s->most || !s->shorter))
+            s->shorter = length;
+        if (length > s->most && i + 1 < f->distinct && 2 * s->further < 3 * s->most)
+            s->further = length;
+    }
 }
 
 /* Adds the lengths of the lines of a kind, and how many have each, behind the n that are there. */
@@ -375,7 +370,7 @@ static int make_columns(struct lg__split *s, const struct file *f, lg_error *err
     s->lengths = malloc(room * sizeof *s->lengths);
     s->lines = malloc(room * sizeof *s->lines);
     int code = start && s->lengths && s->lines ? 0 : no_memory(err);
-    find_tested(s, f);
+    if (!code) choose_others(s, f);
     for (int kind = HELD, from = 0, end; kind < KINDS && !code; kind++, from = end) {
         end = gather(s, f, (enum kind)kind, from);
         int n = end - from, parts = n > 0;

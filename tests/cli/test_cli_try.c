@@ -169,7 +169,10 @@ static void a_task_to_advice(void **state)
     assert_true(k >= 1 && k <= 4);
     prints("does not grow");
     prints("\"conclusive\":true");
-    prints("  ids: coupled\\n  source: delta\\n");
+    prints("  ids: coupled\\n");
+    prints("  source: delta\\n");
+    prints("\"certifiable\":true");
+    prints("can be certified, which says whether it is right at every length");
 }
 
 /* The lines of a file in the test's folder. */
@@ -251,7 +254,7 @@ static void data_without_ids(void **state)
     write_lines("plain.jsonl", 400, 12);
     assert_int_equal(run("", "try plain.jsonl --minutes 0.02 --csv", "2>/dev/null"), 0);
     prints("scheme,source,length_min,length,tokens,samples,exact,low,high,learned,steps,seconds,"
-           "verdict\n");
+           "verdict,seed\n");
     prints("\nwindow,plain,");
     assert_null(strstr(out, "coupled"));
     assert_int_equal(run("", "try plain.jsonl --minutes 0.02", "2>/dev/null"), 0);
@@ -259,6 +262,31 @@ static void data_without_ids(void **state)
     prints("Your data has no ids");
     prints("lengthen tasks jsonl");
     nothing_temporary_is_left();
+}
+
+/* Schemes and seeds as they are asked for, each with its own run. */
+static void schemes_and_seeds_are_chosen(void **state)
+{
+    (void)state;
+    assert_int_equal(run("",
+                         "try plain.jsonl --minutes 0.1 --out s --json --seeds 2 --seed 5 "
+                         "--schemes nope,t5,fire,randomized",
+                         "2>/dev/null"),
+                     0);
+    static const char *const names[] = {"NoPE", "T5 bias", "FIRE", "randomized + RoPE"};
+    for (int i = 0; i < 4; i++) {
+        char words[80];
+        snprintf(words, sizeof words, "{\"scheme\":\"%s\",\"source\":\"plain\",", names[i]);
+        assert_true(count(words) >= 2);
+    }
+    assert_true(count("\"seed\":5}") >= 4 && count("\"seed\":6}") >= 4);
+    assert_null(strstr(out, "RoPE\",\"source\":\"plain\",\"samples\":0,\"learned\":true"));
+    assert_true(there("s/nope/config.yaml") && there("s/nope-6/config.yaml"));
+    assert_false(there("s/rope"));
+    assert_int_equal(run("", "try plain.jsonl --minutes 0.05 --seeds 2 --schemes nope,t5", "2>&1"),
+                     0);
+    prints("[3/4] NoPE, seed 2: ");
+    prints("median and range of the seeds");
 }
 
 static void interrupted_it_says_what_there_is(void **state)
@@ -342,6 +370,13 @@ static void wrong_uses(void **state)
         {"copy --out few.jsonl", "no folder"},
         {"copy --out few.jsonl/x", "few.jsonl"},
         {"copy.jsonl --out o --seed 2", "another try"},
+        {"copy --schemes rope,nop", "did you mean \"nope\"?"},
+        {"copy --schemes rope,rope", "rope twice"},
+        {"copy --schemes ,", "there are rope, pose"},
+        {"plain.jsonl --schemes coupled-window", "needs labels"},
+        {"copy --seeds 0", "--seeds is \"0\""},
+        {"copy --seeds 11", "--seeds is \"11\""},
+        {"notes.txt", "task: {name: text, text: notes.txt}"},
         {"copy --out o", "another try"},
         {"copy --json --csv", "not both"},
         {"copy --no-such", "--no-such"},
@@ -397,6 +432,7 @@ int main(void)
         cmocka_unit_test(a_task_to_advice),
         cmocka_unit_test(own_data_is_split_by_length),
         cmocka_unit_test(data_without_ids),
+        cmocka_unit_test(schemes_and_seeds_are_chosen),
         cmocka_unit_test(interrupted_it_says_what_there_is),
         cmocka_unit_test(the_time_is_kept),
         cmocka_unit_test(wrong_uses),
