@@ -27,7 +27,7 @@ static void start(int seeds)
     r.best = -1;
     for (int i = 0; i < 2 * seeds; i++)
         r.scheme[i] = (lg_try_scheme){.name = i % 2 ? "window" : "plain RoPE",
-                                      .ids = "plain",
+                                      .ids = LG_TRY_PLAIN,
                                       .seed = 1 + i / 2,
                                       .steps = 1000,
                                       .verdict = LG_TRY_NOT_LEARNED};

@@ -48,10 +48,10 @@ static const char *write_lines(const char *name, int labels)
 
 static int cells;
 
-static void count(void *context, const lg_run_cell *cell)
+static void count(void *context, const lg_cell *cell)
 {
     (void)context;
-    assert_true(cell->score.samples > 0);
+    assert_true(lg_cell_get(cell, "exact")->samples > 0);
     cells++;
 }
 
@@ -65,7 +65,7 @@ static void runs_as_it_is(const char *config, const char *name)
     assert_int_equal(lg__file_write(file, config, &err), 0);
     lg_run_options o = {.config = file, .folder = folder, .threads = 1};
     if (lg_run_train(&o, &done, &err)) fail_msg("%s: %s\n%s", name, err.text, config);
-    lg_eval_options e = {.folder = folder, .predicted = -1, .table = count, .threads = 1};
+    lg_eval_options e = {.folder = folder, .predicted = -1, .each = count, .threads = 1};
     cells = 0;
     if (lg_run_eval(&e, NULL, &err)) fail_msg("%s: %s\n%s", name, err.text, config);
     assert_true(cells >= 4);
