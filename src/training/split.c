@@ -2,12 +2,12 @@
  * and which lengths are tested together. */
 #include "training/split.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/memory.h"
 
 enum {
     LEAST_LINES = 50,
@@ -21,7 +21,7 @@ enum {
 static const double NEAR = 1.5; /* lengths that few lines have are put together up to this ratio */
 
 struct line {
-    char *text; /* without its end */
+    const char *text; /* without its end */
     int length;
     uint64_t hash;
     int twice; /* the same text is there again */
@@ -29,8 +29,9 @@ struct line {
 };
 
 struct file {
+    char *text; /* all of it, cut into lines */
     struct line *line;
-    int count, room;
+    int count, header;              /* header: the first line was one */
     int *lengths, *lines, distinct; /* rising, and how many lines of each */
 };
 
@@ -38,19 +39,6 @@ static int no_memory(lg_error *err)
 {
     return lg__fail(err, LG_ERROR_MEMORY,
                     "no memory for the lines of the file; end other programs");
-}
-
-static int add_line(struct file *f, const char *text, lg_error *err)
-{
-    if (f->count == f->room) {
-        int room = f->room ? 2 * f->room : 1024;
-        struct line *more = realloc(f->line, (size_t)room * sizeof *more);
-        if (!more) return no_memory(err);
-        f->line = more;
-        f->room = room;
-    }
-    f->line[f->count] = (struct line){.text = strdup(text)};
-    return f->line[f->count++].text ? 0 : no_memory(err);
 }
 
 /* A first line {"lengthen": ..} is no example. */
@@ -64,26 +52,26 @@ static int is_header(const char *text)
 
 static int read_file(const char *name, struct file *f, lg_error *err)
 {
-    FILE *in = fopen(name, "r");
-    char *text = NULL;
-    size_t room = 0;
-    int code = 0, first = 1;
-    if (!in)
-        return lg__fail(err, LG_ERROR_ARGUMENT, "%s cannot be read: %s", name, strerror(errno));
-    for (ssize_t n; !code && (n = getline(&text, &room, in)) >= 0;) {
-        if (n && text[n - 1] == '\n') text[--n] = 0;
-        if (strspn(text, " \t\r") >= (size_t)n) continue;
-        if (!(first && is_header(text))) code = add_line(f, text, err);
-        first = 0;
+    int code = lg__file_read(name, &f->text, err), lines = 1;
+    if (code) return code;
+    if (!f->text)
+        return lg__fail(err, LG_ERROR_ARGUMENT, "%s cannot be read: check the name", name);
+    for (const char *s = f->text; *s; s++) lines += *s == '\n';
+    if (!(f->line = lg__alloc((size_t)lines * sizeof *f->line))) return no_memory(err);
+    char *rest = f->text;
+    for (char *text; (text = strsep(&rest, "\n"));) {
+        if (!text[strspn(text, " \t\r")]) continue;
+        if (!f->count && !f->header && is_header(text))
+            f->header = 1;
+        else
+            f->line[f->count++].text = text;
     }
-    free(text);
-    fclose(in);
-    return code;
+    return 0;
 }
 
 static void clear_file(struct file *f)
 {
-    for (int i = 0; i < f->count; i++) free(f->line[i].text);
+    free(f->text);
     free(f->line);
     free(f->lengths);
     free(f->lines);
@@ -128,8 +116,8 @@ static int measure(struct lg__split *s, lg_task *task, struct file *f, lg_error 
         s->everything &= x.answer == 1;
     }
     lg_example_clear(&x);
-    f->lengths = malloc((size_t)f->count * sizeof *f->lengths);
-    f->lines = calloc((size_t)f->count, sizeof *f->lines);
+    f->lengths = lg__alloc((size_t)f->count * sizeof *f->lengths);
+    f->lines = lg__alloc((size_t)f->count * sizeof *f->lines);
     if (!code && (!f->lengths || !f->lines)) code = no_memory(err);
     if (code) return code;
     for (int i = 0; i < f->count; i++) f->lengths[i] = f->line[i].length;
@@ -161,7 +149,7 @@ static int choose_cut(struct lg__split *s, const struct file *f, lg_error *err)
  * the order of a hash of the line's number. */
 static int hold_out(struct lg__split *s, struct file *f, lg_error *err)
 {
-    struct line **shorts = malloc((size_t)f->count * sizeof *shorts);
+    struct line **shorts = lg__alloc((size_t)f->count * sizeof *shorts);
     int n = 0, once = 0;
     if (!shorts) return no_memory(err);
     for (int i = 0; i < f->count; i++) {
@@ -263,8 +251,8 @@ static int name_words(struct lg__split *s, const lg_task_shape *shape, const int
 static int mark_rare(struct lg__split *s, lg_task *task, struct file *f, lg_error *err)
 {
     const lg_task_shape *shape = lg_task_get_shape(task);
-    int *seen = calloc(2 * (size_t)shape->vocab, sizeof *seen), few = 0, clear = 0;
-    char *rare = calloc((size_t)shape->vocab, 1);
+    int *seen = lg__alloc(2 * (size_t)shape->vocab * sizeof *seen), few = 0, clear = 0;
+    char *rare = lg__alloc((size_t)shape->vocab);
     lg_example x;
     lg_example_init(&x);
     int code = seen && rare ? count_words(s, task, f, seen, seen + shape->vocab, &few, err)
@@ -366,9 +354,9 @@ static int gather(struct lg__split *s, const struct file *f, enum kind kind, int
 static int make_columns(struct lg__split *s, const struct file *f, lg_error *err)
 {
     size_t room = 3 * (size_t)f->distinct;
-    int *start = calloc((size_t)f->distinct, sizeof *start);
-    s->lengths = malloc(room * sizeof *s->lengths);
-    s->lines = malloc(room * sizeof *s->lines);
+    int *start = lg__alloc((size_t)f->distinct * sizeof *start);
+    s->lengths = lg__alloc(room * sizeof *s->lengths);
+    s->lines = lg__alloc(room * sizeof *s->lines);
     int code = start && s->lengths && s->lines ? 0 : no_memory(err);
     if (!code) choose_others(s, f);
     for (int kind = HELD, from = 0, end; kind < KINDS && !code; kind++, from = end) {
