@@ -261,10 +261,10 @@ static void write_success(lg_buffer *to, const lg_try_options *o, const lg_try_r
             "None of the positions that learned the task carries it so far: the best, %s, has "
             "%.3g%% exact at %s",
             best->name, 100 * far, length);
-    write_contrast(to, r, best, last);
     if (r->seeds > 1)
         lg_buffer_print(to, " (median of %d seeds, of which %d learned; %.3g to %.3g%%)", r->seeds,
                         learned, 100 * best->cell[last].low, 100 * best->cell[last].high);
+    write_contrast(to, r, best, last);
     lg_buffer_put(to, ". ");
     write_hope(to, o, r, best, last);
     if (far < 0.9 && r->further)
