@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "work.h"
+
 enum { QB = LG__QUERY_BLOCK, KB = LG__KEY_BLOCK };
 
 static size_t up16(size_t n) { return (n + 15) / 16 * 16; }
@@ -28,17 +30,14 @@ size_t lg__keys_block_size(const struct lg_model *m)
     return (size_t)m->config.heads * (key_pack(m) + value_pack(m));
 }
 
-void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int b, int n)
+void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int n)
 {
     size_t C = (size_t)m->config.width, D = (size_t)m->D, ld = 2 * C;
-    int nk = least(KB, n - b * KB);
-    float *p = packed + (size_t)b * lg__keys_block_size(m);
-    const float *k = kv + (size_t)b * KB * ld;
     for (int h = 0; h < m->config.heads; h++) {
-        m->k->pack(p, k + (size_t)h * D, 1, ld, m->D, nk);
-        p += key_pack(m);
-        m->k->pack(p, k + C + (size_t)h * D, ld, 1, nk, m->D);
-        p += value_pack(m);
+        m->k->pack(packed, kv + (size_t)h * D, 1, ld, m->D, n);
+        packed += key_pack(m);
+        m->k->pack(packed, kv + C + (size_t)h * D, ld, 1, n, m->D);
+        packed += value_pack(m);
     }
 }
 
@@ -68,28 +67,26 @@ static const float *key_block(const struct full *f, int b)
     return f->key + (size_t)(b - f->before_blocks) * f->key_step;
 }
 
-static size_t full_carve(const struct lg_model *m, struct full *f, float *base, int n, int backward)
+static void full_take(const struct lg_model *m, struct full *f, struct lg__arena *to, int n,
+                      int backward)
 {
-    size_t at = 0, D = (size_t)m->D, blocks = backward ? (size_t)((n + KB - 1) / KB) : 0;
+    size_t D = (size_t)m->D, blocks = backward ? (size_t)((n + KB - 1) / KB) : 0;
     f->lds = m->config.attention == LG_ATTENTION_ENTMAX15 ? up16((size_t)n + KB) : KB;
-#define CARVE(field, count) (f->field = base ? base + at : NULL, at += up16(count))
-    CARVE(q, QB * D);
-    CARVE(s, QB * f->lds);
-    CARVE(ds, backward ? QB * f->lds : 0);
-    CARVE(raw, m->config.attention == LG_ATTENTION_SSMAX ? QB * f->lds : 0);
-    CARVE(max, QB);
-    CARVE(sum, QB);
-    CARVE(alpha, QB);
-    CARVE(delta, QB);
-    CARVE(lse, QB);
-    CARVE(bias, KB);
-    CARVE(dq, QB * D);
-    CARVE(kt, blocks * key_pack(m));
-    CARVE(vt, blocks * key_pack(m));
-    CARVE(k, blocks * value_pack(m));
-    CARVE(tn, backward ? m->k->gemm_tn_scratch(KB, m->D, QB) : 0);
-#undef CARVE
-    return at;
+    f->q = lg__arena_floats(to, QB * D);
+    f->s = lg__arena_floats(to, QB * f->lds);
+    f->ds = lg__arena_floats(to, backward ? QB * f->lds : 0);
+    f->raw = lg__arena_floats(to, m->config.attention == LG_ATTENTION_SSMAX ? QB * f->lds : 0);
+    f->max = lg__arena_floats(to, QB);
+    f->sum = lg__arena_floats(to, QB);
+    f->alpha = lg__arena_floats(to, QB);
+    f->delta = lg__arena_floats(to, QB);
+    f->lse = lg__arena_floats(to, QB);
+    f->bias = lg__arena_floats(to, KB);
+    f->dq = lg__arena_floats(to, QB * D);
+    f->kt = lg__arena_floats(to, blocks * key_pack(m));
+    f->vt = lg__arena_floats(to, blocks * key_pack(m));
+    f->k = lg__arena_floats(to, blocks * value_pack(m));
+    f->tn = lg__arena_floats(to, backward ? m->k->gemm_tn_scratch(KB, m->D, QB) : 0);
 }
 
 static void load_queries(const struct lg_model *m, struct full *f, const struct lg__queries *q,
@@ -209,7 +206,7 @@ static void full_forward(const struct lg_model *m, const struct lg__layer *l, fl
                          float *scratch)
 {
     struct full f;
-    full_carve(m, &f, scratch, keys->n, 0);
+    full_take(m, &f, &(struct lg__arena){scratch, 0}, keys->n, 0);
     f.key_step = lg__keys_block_size(m);
     f.before_blocks = keys->before ? keys->shared / KB : 0;
     for (int h = 0; h < m->config.heads; h++) {
@@ -345,7 +342,7 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
                           const struct lg__queries *q, float *scratch)
 {
     struct full f;
-    full_carve(m, &f, scratch, keys->n, 1);
+    full_take(m, &f, &(struct lg__arena){scratch, 0}, keys->n, 1);
     f.key = f.kt;
     f.before_blocks = 0;
     f.key_step = key_pack(m);
@@ -377,30 +374,30 @@ struct window {
     float *scratch;          /* [2 D] */
 };
 
-static size_t window_carve(const struct lg_model *m, struct window *w, float *base, int most)
+static void window_take(const struct lg_model *m, struct window *w, struct lg__arena *to, int most)
 {
-    size_t at = 0, n = (size_t)(most > 0 ? most : 1), H = (size_t)m->config.heads;
-#define CARVE(field, type, count)                                                                  \
-    (w->field = base ? (type *)(void *)(base + at) : NULL, at += up16(count))
-    CARVE(key, int, n);
-    CARVE(turn, int, n);
-    for (int l = 0; l < m->config.levels; l++) CARVE(ids[l], int32_t, n);
-    CARVE(s, float, H *(n + 1));
-    CARVE(ds, float, H *(n + 1));
-    CARVE(sink, float, H);
-    CARVE(raw, float, m->config.attention == LG_ATTENTION_SSMAX ? H * n : 0);
-    CARVE(bias, float, n);
-    CARVE(scratch, float, 2 * (size_t)m->D);
-#undef CARVE
-    return at;
+    size_t n = (size_t)(most > 0 ? most : 1), H = (size_t)m->config.heads;
+    w->key = lg__arena_ints(to, n);
+    w->turn = lg__arena_ints(to, n);
+    for (int l = 0; l < m->config.levels; l++) w->ids[l] = lg__arena_ints(to, n);
+    w->s = lg__arena_floats(to, H * (n + 1));
+    w->ds = lg__arena_floats(to, H * (n + 1));
+    w->sink = lg__arena_floats(to, H);
+    w->raw = lg__arena_floats(to, m->config.attention == LG_ATTENTION_SSMAX ? H * n : 0);
+    w->bias = lg__arena_floats(to, n);
+    w->scratch = lg__arena_floats(to, 2 * (size_t)m->D);
 }
 
 size_t lg__attention_scratch(const struct lg_model *m, int n, int most, int backward)
 {
     struct full f;
     struct window w;
-    return m->config.span == LG_SPAN_WINDOW ? window_carve(m, &w, NULL, most)
-                                            : full_carve(m, &f, NULL, n, backward);
+    struct lg__arena count = {0};
+    if (m->config.span == LG_SPAN_WINDOW)
+        window_take(m, &w, &count, most);
+    else
+        full_take(m, &f, &count, n, backward);
+    return count.used;
 }
 
 /* The IDs of the query at this place and of its n keys. */
@@ -489,7 +486,7 @@ static void window_forward(const struct lg_model *m, const struct lg__layer *l, 
     const lg_model_config *c = &m->config;
     size_t C = (size_t)c->width;
     struct window w;
-    window_carve(m, &w, scratch, lg__places_most(keys->places, c, 0));
+    window_take(m, &w, &(struct lg__arena){scratch, 0}, lg__places_most(keys->places, c, 0));
     for (int i = 0; i < q->n; i++) {
         int n = window_weights(m, l, &w, keys, q, i);
         m->k->window_mix(out + (size_t)i * C, w.s, keys->kv + C, 2 * C, w.key, n, c->heads, m->D);
@@ -504,7 +501,7 @@ static void window_backward(const struct lg_model *m, const struct lg__layer *l,
     size_t C = (size_t)c->width;
     int H = c->heads;
     struct window w;
-    window_carve(m, &w, scratch, lg__places_most(keys->places, c, 0));
+    window_take(m, &w, &(struct lg__arena){scratch, 0}, lg__places_most(keys->places, c, 0));
     memset(dq, 0, (size_t)q->n * C * sizeof *dq);
     for (int i = 0; i < q->n; i++) {
         size_t row = (size_t)i * C;

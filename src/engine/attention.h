@@ -13,13 +13,13 @@ enum {
 /* The keys of one sequence: row t holds the key [C] and the value [C] of token t. The first
  * `shared` may be those of another sequence that begins alike (forward only). */
 struct lg__keys {
-    const float *kv;
+    float *kv;
     const int32_t *ids[LG_LEVELS];
     int n;
-    const float *packed;             /* span full: the blocks of lg__keys_pack, */
-    const float *before;             /* of them the first shared / 128, of the other sequence */
+    float *packed;                   /* span full: blocks of lg__keys_pack, */
+    const float *before;             /* but the first shared / 128, which are here */
     const struct lg__places *places; /* span window */
-    int shared, gap;                 /* span window: tokens from `shared` on are at row t + gap */
+    int shared, gap;                 /* tokens from `shared` on are at row t + gap */
 };
 
 /* Queries q[n, C] at places `at` of the sequence, in rising order. */
@@ -31,8 +31,8 @@ struct lg__queries {
 
 /* Floats of one packed block of keys, all heads. */
 size_t lg__keys_block_size(const struct lg_model *m);
-/* Packs key block b (keys b*128 .. up to n) into its place, packed + b * block size. */
-void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int b, int n);
+/* Packs one block of n <= 128 keys, kv[n, 2C]. */
+void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int n);
 
 /* Floats of scratch for keys up to n and, with span window, up to `most` in a window. */
 size_t lg__attention_scratch(const struct lg_model *m, int n, int most, int backward);

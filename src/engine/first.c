@@ -22,9 +22,8 @@ int lg__kinds_list(int *slot, const int32_t *tokens, int n, int32_t *kind, int *
 
 void lg__kinds_make(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
 {
-    lg__norm_forward(m, l->norm1, a->h1, a->mean1, a->rstd1, a->x, a->M);
-    lg__linear_forward(m, &l->kv, a->kv, a->h1, a->M, 0);
-    lg__linear_forward(m, &l->q, a->q, a->h1, a->M, 0);
+    lg__layer_keys(m, l, a);
+    lg__layer_query(m, l, a);
     if (!m->config.parallel) return;
     lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, a->x, a->M);
     lg__layer_feed(m, l, a, 0);
@@ -44,12 +43,6 @@ void lg__kinds_give(float *to, const float *from, const int *of, int n, size_t w
 {
     for (int i = 0; i < n; i++, to += wide)
         memcpy(to, from + (size_t)of[i] * wide, wide * sizeof *to);
-}
-
-void lg__kinds_add(const struct lg_model *m, float *to, const float *from, const int *of, int n,
-                   size_t wide)
-{
-    for (int i = 0; i < n; i++, to += wide) m->k->add(to, from + (size_t)of[i] * wide, wide);
 }
 
 void lg__kinds_sum(const struct lg_model *m, float *to, int count, const float *from, const int *of,

@@ -26,10 +26,8 @@ void lg__kinds_make(const struct lg_model *m, const struct lg__layer *l, const s
 void lg__kinds_backward(const struct lg_model *m, const struct lg__layer *l,
                         const struct lg__acts *a, const struct lg__backward *b);
 
-/* to[i] = from[of[i]] over n rows of `wide` floats; or added to it. */
+/* to[i] = from[of[i]] over n rows of `wide` floats. */
 void lg__kinds_give(float *to, const float *from, const int *of, int n, size_t wide);
-void lg__kinds_add(const struct lg_model *m, float *to, const float *from, const int *of, int n,
-                   size_t wide);
 /* to[k], k < count, is the sum over the rows i with of[i] = k, in their order. */
 void lg__kinds_sum(const struct lg_model *m, float *to, int count, const float *from, const int *of,
                    int n, size_t wide);

@@ -4,6 +4,35 @@
 
 #include <string.h>
 
+void lg__acts_take(const struct lg_model *m, struct lg__arena *to, struct lg__acts *a, int M,
+                   int Mq, int kept)
+{
+    size_t C = (size_t)m->config.width, N = (size_t)M, Q = (size_t)Mq;
+    size_t half = (size_t)m->R / 2;
+    *a = (struct lg__acts){.M = M, .Mq = Mq};
+    a->h1 = a->h1q = lg__arena_floats(to, N * C);
+    a->mean1 = a->mean2 = lg__arena_floats(to, N);
+    a->rstd1 = a->rstd2 = lg__arena_floats(to, N);
+    if (M != Mq || !kept) a->xq = a->x2 = a->out = lg__arena_floats(to, Q * C);
+    a->q = lg__arena_floats(to, Q * C);
+    a->att = lg__arena_floats(to, Q * C);
+    a->h2 = lg__arena_floats(to, Q * C);
+    a->up = lg__arena_floats(to, Q * (size_t)m->U);
+    a->act = lg__arena_floats(to, Q * (size_t)m->F);
+    if (kept) {
+        a->kv = lg__arena_floats(to, 2 * N * C);
+        if (M != Mq) a->h1q = lg__arena_floats(to, Q * C);
+        a->mean2 = lg__arena_floats(to, Q);
+        a->rstd2 = lg__arena_floats(to, Q);
+        a->lse = lg__arena_floats(to, Q * (size_t)m->config.heads);
+        a->x2 = lg__arena_floats(to, m->config.parallel ? 0 : Q * C);
+        a->out = lg__arena_floats(to, Q * C);
+    } else if (lg__rotated(m)) {
+        a->cos = a->cosq = lg__arena_floats(to, N * half);
+        a->sin = a->sinq = lg__arena_floats(to, N * half);
+    }
+}
+
 void lg__norm_forward(const struct lg_model *m, struct lg__norm_at n, float *out, float *mean,
                       float *rstd, const float *x, int T)
 {
@@ -94,17 +123,20 @@ void lg__layer_feed(const struct lg_model *m, const struct lg__layer *l, const s
 void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
 {
     const lg_model_config *c = &m->config;
-    size_t bytes = (size_t)a->Mq * (size_t)c->width * sizeof(float);
+    size_t C = (size_t)c->width, bytes = (size_t)a->Mq * C * sizeof(float);
     float *stream = c->parallel ? a->xq : a->x2;
     float *sum = c->parallel ? a->out : a->x2;
     if (sum != a->xq) memcpy(sum, a->xq, bytes);
-    if (c->parallel) lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, stream, a->Mq);
+    if (c->parallel && !a->fed)
+        lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, stream, a->Mq);
     lg__linear_forward(m, &l->out, sum, a->att, a->Mq, 1);
     if (!c->parallel) {
         lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, stream, a->Mq);
         if (a->out != a->x2) memcpy(a->out, a->x2, bytes);
     }
-    lg__layer_feed(m, l, a, 1);
+    if (!a->fed) lg__layer_feed(m, l, a, 1);
+    for (int i = 0; a->fed && i < a->Mq; i++)
+        m->k->add(a->out + (size_t)i * C, a->fed + (size_t)a->kind[i] * C, C);
 }
 
 /* out += act Wdown; act = f(up); up = h2 Wup */

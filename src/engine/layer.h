@@ -1,6 +1,4 @@
-/* layer.h: the parts of a layer, on any set of rows. A trainer runs them on a shard and
- * keeps what the backward pass needs; an evaluator and a decoder run them on a few rows at
- * a time and keep nothing.
+/* layer.h: the parts of a layer, on any set of rows; walk.c puts them together.
  *
  *   keys:  h1 = norm1(x), kv = h1 Wkv, keys turned
  *   query: q = h1q Wq, queries turned         (rows of the queries alone: xq, h1q)
@@ -9,7 +7,7 @@
 #ifndef LG_ENGINE_LAYER_H
 #define LG_ENGINE_LAYER_H
 
-#include "model.h"
+#include "work.h"
 
 /* What one layer makes of M rows, of which Mq are queries. */
 struct lg__acts {
@@ -24,9 +22,17 @@ struct lg__acts {
     float *h2, *mean2, *rstd2; /* [Mq, C], [Mq] */
     float *up, *act;           /* [Mq, U], [Mq, F] */
     float *out;                /* [Mq, C] leaves */
-    const float *cos, *sin;    /* [M, R/2]; NULL: nothing is turned here */
-    const float *cosq, *sinq;  /* [Mq, R/2] */
+    float *cos, *sin;          /* [M, R/2]; NULL: nothing is turned here */
+    float *cosq, *sinq;        /* [Mq, R/2] */
+    const float *fed; /* parallel: what the feed-forward adds, row kind[i] to row i; NULL: */
+    const int *kind;  /* it is run */
 };
+
+/* Takes the arrays for M rows, of which Mq are queries: all that the backward pass needs (then x
+ * is the caller's), or, not kept, one place for what is not needed together (then also kv, and
+ * xq = x2 = out holds queries that are not all rows). */
+void lg__acts_take(const struct lg_model *m, struct lg__arena *to, struct lg__acts *a, int M,
+                   int Mq, int kept);
 
 void lg__norm_forward(const struct lg_model *m, struct lg__norm_at n, float *out, float *mean,
                       float *rstd, const float *x, int T);
