@@ -1,4 +1,4 @@
-/* attention.c: full span in blocks, built on matmul; window span query by query.
+/* attention.c: full span in blocks, built on matmul; window span over lists of keys.
  *
  * score(t, j) = q_t . k_j / sqrt(D) + bias(ID_j - ID_t), times beta_h ln(keys seen) with
  * ssmax; weights by softmax or entmax15; out = sum of weight times value. With a sink, one more
@@ -364,28 +364,53 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
 
 /* ---- Window span ---------------------------------------------------------------------- */
 
+enum { MOST_QUERIES = 64, MOST_SCORES = 1 << 16 }; /* of a block */
+
+/* A block of queries; scores and what becomes of them are [deep, T, H]. */
 struct window {
-    int *key, *turn;
-    int32_t *ids[LG_LEVELS]; /* of the keys */
-    float *s, *ds;           /* [H, n] scores, then weights */
-    float *raw;              /* [H, n] before ssmax */
-    float *bias;             /* [n] */
-    float *sink;             /* [H] weights, then gradients */
-    float *scratch;          /* [2 D] */
+    int T, deep; /* queries; keys of the one that sees most, and the sink */
+    int first[MOST_QUERIES], n[MOST_QUERIES];
+    float *s, *ds;           /* scores, then weights */
+    float *raw;              /* before ssmax */
+    float *bias, *row;       /* [most + 1] of one query and head */
+    int32_t *ids[LG_LEVELS]; /* of one query's keys */
+    float *scratch;          /* [T, C], [2 D] */
 };
+
+void lg__lists_take(struct lg__lists *x, struct lg__arena *to, int rows, int room)
+{
+    *x = (struct lg__lists){.rows = rows, .room = room};
+    x->first = lg__arena_ints(to, (size_t)rows);
+    x->count = lg__arena_ints(to, (size_t)rows);
+    x->key = lg__arena_ints(to, (size_t)room);
+    x->turn = lg__arena_ints(to, (size_t)room);
+}
+
+void lg__lists_forget(struct lg__lists *x)
+{
+    x->used = 0;
+    memset(x->count, 0, (size_t)x->rows * sizeof *x->count);
+}
+
+/* Queries of a block whose windows hold at most `most` keys. */
+static int block_queries(const struct lg_model *m, int most)
+{
+    int fit = MOST_SCORES / (m->config.heads * (most + 1));
+    return fit < 1 ? 1 : least(fit, MOST_QUERIES);
+}
 
 static void window_take(const struct lg_model *m, struct window *w, struct lg__arena *to, int most)
 {
-    size_t n = (size_t)(most > 0 ? most : 1), H = (size_t)m->config.heads;
-    w->key = lg__arena_ints(to, n);
-    w->turn = lg__arena_ints(to, n);
-    for (int l = 0; l < m->config.levels; l++) w->ids[l] = lg__arena_ints(to, n);
-    w->s = lg__arena_floats(to, H * (n + 1));
-    w->ds = lg__arena_floats(to, H * (n + 1));
-    w->sink = lg__arena_floats(to, H);
-    w->raw = lg__arena_floats(to, m->config.attention == LG_ATTENTION_SSMAX ? H * n : 0);
+    size_t n = (size_t)(most > 0 ? most : 1) + 1, H = (size_t)m->config.heads;
+    size_t T = (size_t)block_queries(m, (int)n - 1), all = n * T * H;
+    size_t C = (size_t)m->config.width;
+    w->s = lg__arena_floats(to, all);
+    w->ds = lg__arena_floats(to, all);
+    w->raw = lg__arena_floats(to, m->config.attention == LG_ATTENTION_SSMAX ? all : 0);
     w->bias = lg__arena_floats(to, n);
-    w->scratch = lg__arena_floats(to, 2 * (size_t)m->D);
+    w->row = lg__arena_floats(to, n);
+    for (int l = 0; l < m->config.levels; l++) w->ids[l] = lg__arena_ints(to, n);
+    w->scratch = lg__arena_floats(to, T * C + 2 * (size_t)m->D);
 }
 
 size_t lg__attention_scratch(const struct lg_model *m, int n, int most, int backward)
@@ -400,96 +425,166 @@ size_t lg__attention_scratch(const struct lg_model *m, int n, int most, int back
     return count.used;
 }
 
-/* The IDs of the query at this place and of its n keys. */
-static struct lg__pairs window_pairs(const struct lg_model *m, struct window *w,
-                                     const struct lg__keys *keys, int at, int n)
+/* Lists the keys of queries i.. of a block, as rows of kv, as far as they are not listed; ends the
+ * block before one for which others would have to be forgotten. */
+static void window_block(const struct lg_model *m, struct window *w, const struct lg__keys *keys,
+                         const struct lg__queries *q, int i, int most)
 {
-    struct lg__pairs p = {.n = n};
+    struct lg__lists *x = q->lists;
+    int T = least(block_queries(m, most > 0 ? most : 1), q->n - i);
+    w->deep = 0;
+    for (w->T = 0; w->T < T; w->T++) {
+        int at = q->at[i + w->T], r = at + q->row - x->base;
+        if (!x->count[r]) {
+            if (x->room - x->used < most) {
+                if (w->T) return;
+                lg__lists_forget(x);
+            }
+            int *key = x->key + x->used;
+            x->first[r] = x->used;
+            x->count[r] =
+                lg__places_find(keys->places, key, x->turn + x->used, at, keys->ids, &m->config);
+            for (int j = 0; keys->shared && j < x->count[r]; j++)
+                if (key[j] >= keys->shared) key[j] += keys->gap;
+            x->used += x->count[r];
+        }
+        w->first[w->T] = x->first[r];
+        w->n[w->T] = x->count[r];
+        if (w->n[w->T] > w->deep) w->deep = w->n[w->T];
+    }
+}
+
+/* The IDs of query t of the block, which is at this place, and of its keys. */
+static struct lg__pairs window_pairs(const struct lg_model *m, struct window *w,
+                                     const struct lg__keys *keys, const struct lg__queries *q,
+                                     int at, int t)
+{
+    const int *key = q->lists->key + w->first[t];
+    struct lg__pairs p = {.n = w->n[t]};
     for (int l = 0; l < m->config.levels; l++) {
-        for (int j = 0; j < n; j++) w->ids[l][j] = keys->ids[l][w->key[j]];
+        for (int j = 0; j < p.n; j++) {
+            int gap = keys->shared && key[j] >= keys->shared + keys->gap ? keys->gap : 0;
+            w->ids[l][j] = keys->ids[l][key[j] - gap];
+        }
         p.query[l] = keys->ids[l][at];
         p.key[l] = w->ids[l];
     }
     return p;
 }
 
-/* s[H, n] becomes s[H, n + 1] with last[h] (NULL: 0) at each row's end; and back. */
-static void add_column(float *s, const float *last, int H, int n)
+/* Column c of x[deep, L], its first n numbers and the last (the sink's, if `more`), into a row; and
+ * back. */
+static void take_column(const struct window *w, float *row, const float *x, int L, int c, int n,
+                        int more)
 {
-    for (int h = H - 1; h >= 0; h--) {
-        memmove(s + h * (n + 1), s + h * n, (size_t)n * sizeof *s);
-        s[h * (n + 1) + n] = last ? last[h] : 0;
+    for (int j = 0; j < n; j++) row[j] = x[j * L + c];
+    if (more) row[n] = x[(w->deep - 1) * L + c];
+}
+
+static void give_column(const struct window *w, const float *row, float *x, int L, int c, int n,
+                        int more)
+{
+    for (int j = 0; j < n; j++) x[j * L + c] = row[j];
+    if (more) x[(w->deep - 1) * L + c] = row[n];
+}
+
+/* entmax15, column after column, or with ds its gradients. */
+static void window_entmax(const struct lg_model *m, struct window *w, float *ds, int more)
+{
+    int H = m->config.heads, L = w->T * H;
+    for (int c = 0; c < L; c++) {
+        int n = w->n[c / H];
+        take_column(w, w->row, w->s, L, c, n, more);
+        if (!ds) {
+            m->k->entmax15_rows(w->row, 1, n + more);
+            for (int j = n; j < w->deep; j++) w->s[j * L + c] = 0;
+            give_column(w, w->row, w->s, L, c, n, more);
+            continue;
+        }
+        take_column(w, w->bias, ds, L, c, n, more);
+        m->k->entmax15_rows_backward(w->bias, w->row, 1, n + more);
+        give_column(w, w->bias, ds, L, c, n, more);
     }
 }
 
-static void drop_column(float *s, float *last, int H, int n)
+/* Adds the biases of query t, whose scores are s[.., T, H] from its own on. */
+static void window_bias(const struct lg_model *m, const struct lg__layer *l, struct window *w,
+                        float *s, const struct lg__pairs *pairs)
 {
+    int H = m->config.heads, L = w->T * H;
     for (int h = 0; h < H; h++) {
-        last[h] = s[h * (n + 1) + n];
-        memmove(s + h * n, s + h * (n + 1), (size_t)n * sizeof *s);
+        m->encoding->bias(w->bias, lg__at(m, l->position), &m->config, h, pairs);
+        for (int j = 0; j < pairs->n; j++) s[j * L + h] += w->bias[j];
     }
 }
 
-/* From the gradients of the weights to those of the scores, the sink's into grad. */
-static void window_weights_backward(const struct lg_model *m, const struct lg__layer *l,
-                                    struct window *w, float *grad, int n)
-{
-    int H = m->config.heads, more = l->sink != LG__NO_TENSOR;
-    if (more) {
-        add_column(w->s, w->sink, H, n);
-        add_column(w->ds, NULL, H, n);
-    }
-    if (m->config.attention == LG_ATTENTION_ENTMAX15)
-        m->k->entmax15_rows_backward(w->ds, w->s, H, n + more);
-    else
-        m->k->softmax_rows_backward(w->ds, w->s, H, n + more);
-    if (!more) return;
-    drop_column(w->ds, w->sink, H, n);
-    m->k->add(grad + l->sink, w->sink, (size_t)H);
-}
-
-/* Finds the keys of query i, as rows of kv, and leaves its weights in w->s; returns their number. */
-static int window_weights(const struct lg_model *m, const struct lg__layer *l, struct window *w,
-                          const struct lg__keys *keys, const struct lg__queries *q, int i)
+/* Leaves the weights of a block in w->s. */
+static void window_weights(const struct lg_model *m, const struct lg__layer *l, struct window *w,
+                           const struct lg__keys *keys, const struct lg__queries *q, int i)
 {
     const lg_model_config *c = &m->config;
-    int H = c->heads;
-    int n = lg__places_find(keys->places, w->key, w->turn, q->at[i], keys->ids, c);
-    struct lg__pairs pairs = {0};
-    if (m->encoding->bias) pairs = window_pairs(m, w, keys, q->at[i], n);
-    for (int j = 0; keys->shared && j < n; j++)
-        if (w->key[j] >= keys->shared) w->key[j] += keys->gap;
+    const struct lg__lists *x = q->lists;
+    const float *sink = lg__at(m, l->sink);
+    int H = c->heads, L = w->T * H;
     m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv, 2 * (size_t)c->width,
-                        w->key, w->turn, m->rotary_cos, m->rotary_sin, n, H, m->D, m->R,
-                        (float)(1.0 / sqrt((double)m->D)), w->scratch);
-    for (int h = 0; m->encoding->bias && h < H; h++) {
-        m->encoding->bias(w->bias, lg__at(m, l->position), c, h, &pairs);
-        m->k->add(w->s + h * n, w->bias, (size_t)n);
+                        w->first, w->n, x->key, x->turn, m->rotary_cos, m->rotary_sin, w->T,
+                        w->deep, H, m->D, m->R, (float)(1.0 / sqrt((double)m->D)), w->scratch);
+    for (int t = 0; m->encoding->bias && t < w->T; t++) {
+        struct lg__pairs pairs = window_pairs(m, w, keys, q, q->at[i + t], t);
+        window_bias(m, l, w, w->s + t * H, &pairs);
     }
     if (l->scale != LG__NO_TENSOR) {
-        memcpy(w->raw, w->s, (size_t)(H * n) * sizeof *w->s);
-        for (int h = 0; h < H; h++) m->k->scale(w->s + h * n, stretch(m, l, h, n), (size_t)n);
+        memcpy(w->raw, w->s, (size_t)(w->deep * L) * sizeof *w->s);
+        for (int col = 0; col < L; col++) {
+            float by = stretch(m, l, col % H, w->n[col / H]);
+            for (int j = 0; j < w->n[col / H]; j++) w->s[j * L + col] *= by;
+        }
     }
-    int more = l->sink != LG__NO_TENSOR;
-    if (more) add_column(w->s, lg__at(m, l->sink), H, n);
+    for (int col = 0; sink && col < L; col++) w->s[w->deep * L + col] = sink[col % H];
+    if (sink) w->deep++;
     if (c->attention == LG_ATTENTION_ENTMAX15)
-        m->k->entmax15_rows(w->s, H, n + more);
+        window_entmax(m, w, NULL, sink != NULL);
     else
-        m->k->softmax_rows(w->s, H, n + more);
-    if (more) drop_column(w->s, w->sink, H, n);
-    return n;
+        m->k->softmax_columns(w->s, w->deep, L);
 }
 
 static void window_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
                            const struct lg__keys *keys, const struct lg__queries *q, float *scratch)
 {
-    const lg_model_config *c = &m->config;
-    size_t C = (size_t)c->width;
+    size_t C = (size_t)m->config.width;
+    int most = lg__places_most(keys->places, &m->config, 0);
     struct window w;
-    window_take(m, &w, &(struct lg__arena){scratch, 0}, lg__places_most(keys->places, c, 0));
-    for (int i = 0; i < q->n; i++) {
-        int n = window_weights(m, l, &w, keys, q, i);
-        m->k->window_mix(out + (size_t)i * C, w.s, keys->kv + C, 2 * C, w.key, n, c->heads, m->D);
+    window_take(m, &w, &(struct lg__arena){scratch, 0}, most);
+    for (int i = 0; i < q->n; i += w.T) {
+        window_block(m, &w, keys, q, i, most);
+        window_weights(m, l, &w, keys, q, i);
+        m->k->window_mix(out + (size_t)i * C, w.s, keys->kv + C, 2 * C, w.first, w.n, q->lists->key,
+                         w.T, m->config.heads, m->D);
+    }
+}
+
+/* From the gradients of the scores of query t of a block to those of ssmax and the biases. */
+static void query_backward(const struct lg_model *m, const struct lg__layer *l, struct window *w,
+                           float *grad, const struct lg__keys *keys, const struct lg__queries *q,
+                           int at, int t)
+{
+    int H = m->config.heads, L = w->T * H, n = w->n[t];
+    struct lg__pairs pairs = {0};
+    if (m->encoding->bias_backward) pairs = window_pairs(m, w, keys, q, at, t);
+    for (int h = 0; h < H; h++) {
+        int c = t * H + h;
+        take_column(w, w->row, w->ds, L, c, n, 0);
+        if (l->scale != LG__NO_TENSOR) {
+            float dot;
+            take_column(w, w->bias, w->raw, L, c, n, 0);
+            m->k->dot_rows(&dot, w->row, 0, w->bias, 0, 1, n);
+            grad[l->scale + (size_t)h] += dot * (float)log((double)n);
+            m->k->scale(w->row, stretch(m, l, h, n), (size_t)n);
+            give_column(w, w->row, w->ds, L, c, n, 0);
+        }
+        if (m->encoding->bias_backward)
+            m->encoding->bias_backward(grad + l->position, w->row, lg__at(m, l->position),
+                                       &m->config, h, &pairs);
     }
 }
 
@@ -497,35 +592,32 @@ static void window_backward(const struct lg_model *m, const struct lg__layer *l,
                             float *dkv, float *grad, const float *dout, const struct lg__keys *keys,
                             const struct lg__queries *q, float *scratch)
 {
-    const lg_model_config *c = &m->config;
-    size_t C = (size_t)c->width;
-    int H = c->heads;
+    size_t C = (size_t)m->config.width;
+    int H = m->config.heads, most = lg__places_most(keys->places, &m->config, 0);
+    int more = l->sink != LG__NO_TENSOR;
     struct window w;
-    window_take(m, &w, &(struct lg__arena){scratch, 0}, lg__places_most(keys->places, c, 0));
+    window_take(m, &w, &(struct lg__arena){scratch, 0}, most);
     memset(dq, 0, (size_t)q->n * C * sizeof *dq);
-    for (int i = 0; i < q->n; i++) {
+    for (int i = 0; i < q->n; i += w.T) {
+        const struct lg__lists *x = q->lists;
         size_t row = (size_t)i * C;
-        int n = window_weights(m, l, &w, keys, q, i);
-        struct lg__pairs pairs = {0};
-        if (m->encoding->bias_backward) pairs = window_pairs(m, &w, keys, q->at[i], n);
-        m->k->window_mix_backward(w.ds, dkv + C, dout + row, w.s, keys->kv + C, 2 * C, w.key, n, H,
-                                  m->D);
-        window_weights_backward(m, l, &w, grad, n);
-        for (int h = 0; h < H; h++) {
-            float *ds = w.ds + h * n;
-            if (l->scale != LG__NO_TENSOR) {
-                float dot;
-                m->k->dot_rows(&dot, ds, 0, w.raw + h * n, 0, 1, n);
-                grad[l->scale + (size_t)h] += dot * (float)log((double)n);
-                m->k->scale(ds, stretch(m, l, h, n), (size_t)n);
-            }
-            if (m->encoding->bias_backward)
-                m->encoding->bias_backward(grad + l->position, ds, lg__at(m, l->position), c, h,
-                                           &pairs);
-        }
-        m->k->window_scores_backward(dq + row, dkv, w.ds, q->q + row, keys->kv, 2 * C, w.key,
-                                     w.turn, m->rotary_cos, m->rotary_sin, n, H, m->D, m->R,
-                                     (float)(1.0 / sqrt((double)m->D)), w.scratch);
+        window_block(m, &w, keys, q, i, most);
+        window_weights(m, l, &w, keys, q, i);
+        int L = w.T * H;
+        float *last = w.ds + (w.deep - 1) * L; /* of the sink */
+        m->k->window_mix_backward(w.ds, dkv + C, dout + row, w.s, keys->kv + C, 2 * C, w.first, w.n,
+                                  x->key, w.T, w.deep - more, H, m->D);
+        if (more) memset(last, 0, (size_t)L * sizeof *last);
+        if (m->config.attention == LG_ATTENTION_ENTMAX15)
+            window_entmax(m, &w, w.ds, more);
+        else
+            m->k->softmax_columns_backward(w.ds, w.s, w.deep, L);
+        for (int t = 0; more && t < w.T; t++) m->k->add(grad + l->sink, last + t * H, (size_t)H);
+        if (l->scale != LG__NO_TENSOR || m->encoding->bias_backward)
+            for (int t = 0; t < w.T; t++) query_backward(m, l, &w, grad, keys, q, q->at[i + t], t);
+        m->k->window_scores_backward(dq + row, dkv, w.ds, q->q + row, keys->kv, 2 * C, w.first, w.n,
+                                     x->key, x->turn, m->rotary_cos, m->rotary_sin, w.T, H, m->D,
+                                     m->R, (float)(1.0 / sqrt((double)m->D)), w.scratch);
     }
 }
 

@@ -52,6 +52,7 @@ struct lg_decoder {
     struct lg__strand *strand;
     int *at, *query, *query_at;
     float *scratch;
+    struct lg__lists lists;
 };
 
 /* The IDs of a sequence, level by level. */
@@ -168,7 +169,8 @@ static int room(struct lg__block *b, size_t need, lg_error *err)
     return lg__block_grow(b, size > need ? size : need, 1, "the key-value cache", err);
 }
 
-static size_t take(struct lg_decoder *d, float *base, int rows, int parts, size_t scratch)
+static size_t take(struct lg_decoder *d, float *base, int rows, int parts, size_t scratch,
+                   int listed)
 {
     const struct lg_model *m = d->m;
     struct lg__view *v = &d->view;
@@ -189,6 +191,7 @@ static size_t take(struct lg_decoder *d, float *base, int rows, int parts, size_
     d->query = lg__arena_ints(&to, P);
     d->query_at = lg__arena_ints(&to, P);
     d->scratch = lg__arena_floats(&to, scratch);
+    if (listed) lg__lists_take(&d->lists, &to, rows, listed);
     return to.used;
 }
 
@@ -199,7 +202,8 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
     const struct lg_model *m = d->m;
     const lg_model_config *c = &m->config;
     size_t C = (size_t)c->width, f = sizeof(float), scratch = 0, scores = 0;
-    int code;
+    int64_t listed = 0;
+    int code, longest = 0;
     for (int i = 0; i < parts; i++) {
         struct sequence *s = &d->seq[d->parts[i].s];
         if (s->length > INT32_MAX - d->parts[i].n)
@@ -213,6 +217,8 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
         if (c->span == LG_SPAN_WINDOW) {
             if ((code = lg__places_reserve(&s->places, c->levels, n, err))) return code;
             most = lg__places_most(&s->places, c, d->parts[i].n);
+            listed += (int64_t)most * d->parts[i].n;
+            longest = most > longest ? most : longest;
         }
         for (int l = 0; l < c->levels; l++) /* a pointer's scores */
             if (c->pointer[l] && (size_t)n > scores) scores = (size_t)n;
@@ -230,12 +236,13 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
     /* the attention's scratch grows with the sequences, by half more each time */
     if (scratch > d->scratch_room) d->scratch_room = scratch + scratch / 2;
     scratch = d->scratch_room;
-    if ((code = lg__block_grow(&d->arena, take(d, NULL, rows, parts, scratch) * f, 0, "activations",
-                               err)) ||
+    if (listed > LG__MOST_LISTED) listed = longest > LG__MOST_LISTED ? longest : LG__MOST_LISTED;
+    size_t need = take(d, NULL, rows, parts, scratch, (int)listed) * f;
+    if ((code = room(&d->arena, need, err)) ||
         (scores && (code = room(&d->pointer, (C + scores) * f, err))) ||
         (code = lg__rotary_table_reserve(m, &d->turns, ids, rows, err)))
         return code;
-    take(d, d->arena.data, rows, parts, scratch);
+    take(d, d->arena.data, rows, parts, scratch, (int)listed);
     return 0;
 }
 
@@ -281,6 +288,9 @@ static void look(struct lg_decoder *d, const int32_t *tokens, const int32_t *con
     v->keys = cached_keys;
     v->acts = &d->acts;
     v->scratch = &d->scratch;
+    if (d->m->config.span == LG_SPAN_FULL) return;
+    v->lists = &d->lists;
+    lg__lists_forget(v->lists);
 }
 
 /* Appends the parts' IDs, level after level. */

@@ -38,6 +38,7 @@ struct lg_evaluator {
     int places_room;
     struct lg__block *arena; /* one a thread: acts[thread], then the attention's */
     struct lg__acts *acts;
+    struct lg__lists *lists;
     float **scratch;
 
     /* of the call that is running */
@@ -79,8 +80,9 @@ lg_evaluator *lg_evaluator_new(const lg_model *m, int threads, lg_error *err)
     size_t n = (size_t)lg__pool_threads(e->pool);
     e->arena = lg__alloc(n * sizeof *e->arena);
     e->acts = lg__alloc(n * sizeof *e->acts);
+    e->lists = lg__alloc(n * sizeof *e->lists);
     e->scratch = lg__alloc(n * sizeof *e->scratch);
-    if (!e->arena || !e->acts || !e->scratch) {
+    if (!e->arena || !e->acts || !e->lists || !e->scratch) {
         lg__fail(err, LG_ERROR_MEMORY, "no memory for an evaluator; end other programs");
         lg_evaluator_free(e);
         return NULL;
@@ -109,6 +111,7 @@ void lg_evaluator_free(lg_evaluator *e)
     for (int i = 0; e->arena && i < lg__pool_threads(e->pool); i++) lg__block_free(&e->arena[i]);
     free(e->arena);
     free(e->acts);
+    free(e->lists);
     free(e->scratch);
     lg__rotary_table_free(&e->turns);
     lg__pool_free(e->pool);
@@ -258,7 +261,9 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
     }
     first[b->sequences] = blocks;
     struct lg__arena count = {0};
+    int room = most < LG__MOST_LISTED / LG__SLICE_ROWS ? most * LG__SLICE_ROWS : most;
     lg__acts_take(m, &count, &e->acts[0], LG__SLICE_ROWS, LG__SLICE_ROWS, 0);
+    if (window) lg__lists_take(&e->lists[0], &count, LG__SLICE_ROWS, room);
     size_t rest = lg__attention_scratch(m, longest, most, 0) + (size_t)longest;
     size_t block = 2 * LG__KEY_BLOCK * C,
            head = e->losses ? HEAD_ROWS * (size_t)m->config.vocab : 0;
@@ -289,6 +294,8 @@ static int reserve(struct lg_evaluator *e, lg_error *err)
             return code;
         struct lg__arena own = {e->arena[i].data, 0};
         lg__acts_take(m, &own, &e->acts[i], LG__SLICE_ROWS, LG__SLICE_ROWS, 0);
+        if (window) lg__lists_take(&e->lists[i], &own, LG__SLICE_ROWS, room);
+        if (window) lg__lists_forget(&e->lists[i]);
         e->scratch[i] = lg__arena_floats(&own, rest);
     }
     return 0;
@@ -337,6 +344,7 @@ static void look(struct lg_evaluator *e)
     v->x = e->x.data;
     v->kv = e->kv.data;
     v->scratch = e->scratch;
+    v->lists = e->m->config.span == LG_SPAN_WINDOW ? e->lists : NULL;
     v->kind = e->kinds.data;
     v->kind_of = e->kind_of.data;
     if (e->losses) return;

@@ -24,9 +24,10 @@ struct run {
     int *row, *row_at;         /* [wanted] row in the shard; place in its sequence */
     int32_t *target, *id_target[LG_LEVELS];
     float *packed, *scratch; /* attention */
+    struct lg__lists lists;
     float *loss;
     float *dpq[LG_LEVELS], *dpk[LG_LEVELS]; /* pointers: [wanted, C], [rows, C] */
-    float *point[2];                        /* [longest] scores, scratch */
+    float *point;                           /* [longest] scores */
     float *d[2];
     struct lg__backward back;
 };
@@ -36,11 +37,14 @@ struct lg__shard lg__shard_make(const lg_batch *b, int first, int count)
     struct lg__shard s = {.first = first, .count = count};
     for (int i = first; i < first + count; i++) {
         int n = b->offsets[i + 1] - b->offsets[i];
+        int64_t pairs = s.pairs + (int64_t)n * (n + 1) / 2;
         s.rows += n;
         if (n > s.longest) s.longest = n;
+        s.pairs = pairs < LG__MOST_LISTED ? (int)pairs : LG__MOST_LISTED;
     }
     for (int t = b->offsets[first]; t < b->offsets[first + count]; t++)
         s.wanted += lg__wanted(b, t);
+    if (s.pairs < s.longest) s.pairs = s.longest;
     return s;
 }
 
@@ -95,10 +99,8 @@ static void take_backward(struct run *r, struct lg__arena *to)
         r->dpq[l] = lg__arena_floats(to, m->config.pointer[l] ? W * C : 0);
         r->dpk[l] = lg__arena_floats(to, m->config.pointer[l] ? M * C : 0);
     }
-    for (int i = 0; i < 2; i++) {
-        r->point[i] = lg__arena_floats(to, (size_t)r->s->longest);
-        r->d[i] = lg__arena_floats(to, M * C);
-    }
+    for (int i = 0; i < 2; i++) r->d[i] = lg__arena_floats(to, M * C);
+    r->point = lg__arena_floats(to, (size_t)r->s->longest);
     r->loss = lg__arena_floats(to, W);
     r->back.dh = lg__arena_floats(to, M * C);
     r->back.dup = lg__arena_floats(to, M * (size_t)m->U);
@@ -129,6 +131,7 @@ static size_t take(struct run *r, float *base)
     for (int l = 0; l < m->config.levels; l++) r->id_target[l] = lg__arena_ints(&to, W);
     r->packed = lg__arena_floats(&to, full ? blocks * lg__keys_block_size(m) : 0);
     r->scratch = lg__arena_floats(&to, lg__attention_scratch(m, r->s->longest, r->s->longest, 1));
+    if (!full) lg__lists_take(&r->lists, &to, r->s->rows, r->s->pairs);
     take_forward(r, &to);
     take_backward(r, &to);
     return to.used;
@@ -233,6 +236,8 @@ static void prepare(struct run *r, const struct lg__rotary_table *turns)
     v->keys = shard_keys;
     v->kept = 1;
     v->scratch = &r->scratch;
+    v->lists = &r->lists;
+    lg__lists_forget(v->lists);
     v->kind = r->kind;
     v->kind_of = r->kind_of;
 }
@@ -267,11 +272,11 @@ static void point_backward(const struct run *r, int l, float scale, double *loss
         size_t first = (size_t)(start - r->r0) * C;
         struct lg__pointer_keys k = {r->v.pointer_key[l] + first, b->ids[l] + start, at + 1};
         const float *q = r->v.pointer_query[l] + (size_t)i * C;
-        lg__pointer_scores(m, p, r->point[0], q, &k, carried);
-        *right += lg__pointer_best(r->point[0], &k) == wanted;
-        *loss += lg__pointer_loss(r->point[0], &k, wanted, scale, 1);
+        lg__pointer_scores(m, p, r->point, q, &k, carried);
+        *right += lg__pointer_best(r->point, &k) == wanted;
+        *loss += lg__pointer_loss(r->point, &k, wanted, scale, 1);
         lg__pointer_backward(m, p, r->dpq[l] + (size_t)i * C, r->dpk[l] + first, r->back.grad,
-                             r->point[0], q, &k, carried, r->iota, r->point[1]);
+                             r->point, q, &k, carried, r->iota);
     }
     lg__linear_backward(m, &p->query, r->back.dh, r->dpq[l], r->v.final, &r->back, r->s->wanted, 1);
 }
@@ -308,7 +313,7 @@ static void attend_backward(const struct run *r, int l)
     const struct lg__backward *b = &r->back;
     size_t C = (size_t)m->config.width;
     struct lg__keys keys;
-    struct lg__queries q;
+    struct lg__queries q = {.lists = v->lists};
     memset(b->dkv, 0, 2 * (size_t)a->M * C * sizeof *b->dkv);
     for (int i = 0, next, s = 0; i < a->Mq; i = next, s++) {
         size_t at = (size_t)i * C;

@@ -12,6 +12,7 @@ struct lg__shard {
     int rows;    /* of all its sequences */
     int wanted;  /* rows with a token or an ID loss */
     int longest; /* rows of its longest sequence */
+    int pairs;   /* of query and key to make room for, span window */
 };
 
 /* Sums over rows; how many are right. */

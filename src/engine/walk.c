@@ -144,6 +144,7 @@ int lg__view_meet(const struct lg__view *v, const struct lg__slice *c, int l, in
     queries->q = q + (size_t)from * (size_t)v->m->config.width;
     queries->at = subset ? v->query_at + c->query + from : v->at + c->r0 + from;
     queries->n = i - from;
+    queries->row = v->strand[s].row - v->strand[s].at;
     if (i > from) v->keys(v, l, s, keys);
     return i;
 }
@@ -154,7 +155,11 @@ static void attend(const struct lg__view *v, const struct lg__slice *c, const st
     const struct lg_model *m = v->m;
     size_t C = (size_t)m->config.width, H = (size_t)m->config.heads;
     struct lg__keys k;
-    struct lg__queries q;
+    struct lg__queries q = {.lists = v->lists ? &v->lists[thread] : NULL};
+    if (q.lists && v->slices > 1) {
+        q.lists->base = c->r0;
+        lg__lists_forget(q.lists);
+    }
     for (int i = 0, next, s = c->strand; i < a->Mq; i = next, s++) {
         next = lg__view_meet(v, c, v->layer, s, i, a->Mq, a->q, &k, &q);
         if (!q.n) continue;
