@@ -34,7 +34,7 @@ struct lg_decoder {
     const struct lg_model *m;
     int most, sequences;  /* room for, in use */
     struct sequence *seq; /* [most] */
-    struct cache *cache;  /* [layers, most] */
+    struct cache *cache;  /* [depth, most] */
     struct part *parts;   /* [most] */
     int32_t *tokens;      /* of a step, [most] */
     int32_t *ids[LG_LEVELS];
@@ -96,7 +96,7 @@ static int allocate(struct lg_decoder *d)
     const lg_model_config *c = &d->m->config;
     size_t n = (size_t)d->most, C = (size_t)c->width, f = sizeof(float);
     d->seq = lg__alloc(n * sizeof *d->seq);
-    d->cache = lg__alloc(n * (size_t)c->layers * sizeof *d->cache);
+    d->cache = lg__alloc(n * (size_t)d->m->depth * sizeof *d->cache);
     d->parts = lg__alloc(n * sizeof *d->parts);
     d->tokens = lg__alloc(n * sizeof *d->tokens);
     int failed = !d->seq || !d->cache || !d->parts || !d->tokens ||
@@ -141,7 +141,7 @@ void lg_decoder_free(lg_decoder *d)
             lg__block_free(&d->seq[s].pointer_key[l]);
         }
     }
-    for (int i = 0; d->cache && i < d->most * d->m->config.layers; i++) {
+    for (int i = 0; d->cache && i < d->most * d->m->depth; i++) {
         lg__block_free(&d->cache[i].kv);
         lg__block_free(&d->cache[i].packed);
     }
@@ -225,7 +225,7 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
         size_t need = lg__attention_scratch(m, n, most, 0);
         scratch = need > scratch ? need : scratch;
         size_t blocks = (size_t)(n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
-        for (int l = 0; l < c->layers; l++) {
+        for (int l = 0; l < m->depth; l++) {
             struct cache *k = &d->cache[l * d->most + d->parts[i].s];
             if ((code = room(&k->kv, 2 * (size_t)n * C * f, err))) return code;
             if (c->span == LG_SPAN_FULL &&

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-int lg__by_kind(const struct lg_model *m) { return m->config.layers > 1 && !m->encoding->input; }
+int lg__by_kind(const struct lg_model *m) { return m->depth > 1 && !m->encoding->input; }
 
 int lg__kinds_list(int *slot, const int32_t *tokens, int n, int32_t *kind, int *of)
 {

@@ -15,6 +15,7 @@ struct run {
     const struct lg__shard *s;
     struct lg__pass *p;
     int r0; /* the shard's first row in the batch */
+    int first;
     struct lg__slice slice;
     struct lg__strand *strand; /* one a sequence */
     int32_t *kind;             /* of tokens, [kinds] */
@@ -59,9 +60,9 @@ static void take_forward(struct run *r, struct lg__arena *to)
     size_t half = lg__rotated(m) ? (size_t)m->R / 2 : 0;
     for (int i = 0; half && i < 4; i++) turns[i] = lg__arena_floats(to, (i < 2 ? M : W) * half);
     float *x = lg__arena_floats(to, M * C);
-    for (int l = 0; l < c->layers; l++) {
+    for (int l = 0; l < m->depth; l++) {
         struct lg__acts *a = &v->acts[l];
-        int subset = l == c->layers - 1 && !all;
+        int subset = l == m->depth - 1 && !all;
         lg__acts_take(m, to, a, r->s->rows, subset ? r->s->wanted : r->s->rows, 1);
         a->x = x;
         if (!subset) a->xq = x;
@@ -140,7 +141,7 @@ static size_t take(struct run *r, float *base)
 int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct lg__shard *s,
                      lg_error *err)
 {
-    size_t layers = (size_t)m->config.layers * sizeof(struct lg__acts);
+    size_t layers = (size_t)m->depth * sizeof(struct lg__acts);
     int e = lg__block_grow(&p->acts, layers, 0, "layers", err);
     if (e) return e;
     struct run r = {.v.m = m, .s = s, .p = p};
@@ -301,8 +302,8 @@ static void heads_backward(struct run *r, const struct lg__scales *scales, struc
             point_backward(r, l, scales->point[l], &sum->point_loss[l], &sum->point_right[l]);
     }
     memset(b->d, 0, (size_t)n * (size_t)m->config.width * sizeof *b->d);
-    lg__norm_backward(m, m->final_norm, b->grad, b->d, b->dh, v->acts[m->config.layers - 1].out,
-                      v->mean, v->rstd, n);
+    lg__norm_backward(m, m->final_norm, b->grad, b->d, b->dh, v->acts[m->depth - 1].out, v->mean,
+                      v->rstd, n);
 }
 
 static void attend_backward(const struct run *r, int l)
@@ -354,6 +355,25 @@ static void first_backward(const struct run *r)
     m->k->embed_backward(b->grad + m->tensors[0].offset, of.d, r->kind, k->M, m->config.width);
 }
 
+/* Whether layer l's gradients are the first of its weights. */
+static int adds_nothing(const struct run *r, int l)
+{
+    return r->first && l >= r->v.m->depth - r->v.m->config.layers;
+}
+
+/* From d, the gradient of what enters a layer beside the stream, to embedding and encoding. */
+static void inputs_backward(const struct run *r)
+{
+    const struct lg__view *v = &r->v;
+    const struct lg_model *m = v->m;
+    const struct lg__backward *b = &r->back;
+    size_t C = (size_t)m->config.width;
+    if (r->p->inputs) m->k->add(r->p->inputs + (size_t)r->r0 * C, b->d, (size_t)v->rows * C);
+    m->k->embed_backward(b->grad + m->tensors[0].offset, b->d, v->tokens, v->rows, m->config.width);
+    if (m->encoding->input_backward)
+        m->encoding->input_backward(b->grad + m->input, b->d, &m->config, v->ids, v->rows);
+}
+
 /* Layer l: back.d from the gradient of what leaves to that of what enters. */
 static void layer_backward(struct run *r, int l)
 {
@@ -363,6 +383,7 @@ static void layer_backward(struct run *r, int l)
     size_t C = (size_t)m->config.width;
     int subset = lg__view_subset(&r->v, l);
     float *dx = b->d;
+    b->first = adds_nothing(r, l);
     lg__layer_after_backward(m, &m->layers[l], a, b);
     attend_backward(r, l);
     if (subset) {
@@ -371,27 +392,23 @@ static void layer_backward(struct run *r, int l)
         for (int i = 0; i < a->Mq; i++)
             memcpy(dx + (size_t)r->row[i] * C, b->d + (size_t)i * C, C * sizeof *dx);
     }
-    b->dpointer = l == m->config.layers - 1 ? r->dpk : NULL;
+    b->dpointer = l == m->depth - 1 ? r->dpk : NULL;
     lg__layer_keys_backward(m, &m->layers[l], a, b, dx, subset ? r->row : NULL);
     b->d = dx;
 }
 
 static void backward(struct run *r)
 {
-    const struct lg__view *v = &r->v;
-    const struct lg_model *m = v->m;
-    const struct lg__backward *b = &r->back;
-    size_t C = (size_t)m->config.width;
-    for (int l = m->config.layers - 1; l >= (v->kinds ? 1 : 0); l--) layer_backward(r, l);
-    if (v->kinds) {
-        first_backward(r);
-        return;
+    int down = r->v.kinds ? 1 : 0;
+    for (int l = r->v.m->depth - 1; l >= down; l--) {
+        layer_backward(r, l);
+        if (lg__injects(r->v.m, l)) inputs_backward(r);
     }
-    if (r->p->inputs)
-        memcpy(r->p->inputs + (size_t)r->r0 * C, b->d, (size_t)v->rows * C * sizeof *b->d);
-    m->k->embed_backward(b->grad + m->tensors[0].offset, b->d, v->tokens, v->rows, m->config.width);
-    if (m->encoding->input_backward)
-        m->encoding->input_backward(b->grad + m->input, b->d, &m->config, v->ids, v->rows);
+    r->back.first = adds_nothing(r, 0);
+    if (down)
+        first_backward(r);
+    else
+        inputs_backward(r);
 }
 
 void lg__pass_run(const struct lg_model *m, struct lg__pass *p,
@@ -402,7 +419,7 @@ void lg__pass_run(const struct lg_model *m, struct lg__pass *p,
     struct run r = {.v.m = m, .b = b, .s = s, .p = p, .r0 = b->offsets[s->first]};
     take(&r, p->arena.data);
     r.back.grad = grad;
-    r.back.first = first;
+    r.back.first = r.first = first;
     r.back.d = r.d[0];
     prepare(&r, turns);
     list_kinds(&r);

@@ -6,10 +6,7 @@
 
 #include "first.h"
 
-int lg__view_subset(const struct lg__view *v, int l)
-{
-    return v->query && l == v->m->config.layers - 1;
-}
+int lg__view_subset(const struct lg__view *v, int l) { return v->query && l == v->m->depth - 1; }
 
 static int by_kind(const struct lg__view *v) { return v->layer == 0 && v->kinds; }
 
@@ -83,6 +80,10 @@ static void run_keys(void *context, int i, int thread)
     struct lg__acts a = acts_of(v, c, thread);
     size_t C = (size_t)m->config.width;
     if (v->layer == 0) lg__embed(m, a.x, v->tokens, v->ids, c->r0, a.M);
+    if (lg__injects(m, v->layer)) {
+        lg__embed(m, a.h1, v->tokens, v->ids, c->r0, a.M);
+        m->k->add(a.x, a.h1, (size_t)a.M * C);
+    }
     if (v->layer == 0 || !v->kept) turn(v, a.cos, a.sin, NULL, c->r0, a.M);
     if (by_kind(v)) {
         lg__kinds_give(a.kv, v->made.kv, v->kind_of + c->r0, a.M, 2 * C);
@@ -91,7 +92,7 @@ static void run_keys(void *context, int i, int thread)
         lg__layer_keys(m, &m->layers[v->layer], &a);
     }
     store_keys(v, c, a.kv);
-    for (int l = 0; v->layer == m->config.layers - 1 && l < m->config.levels; l++)
+    for (int l = 0; v->layer == m->depth - 1 && l < m->config.levels; l++)
         if (v->pointer_key[l])
             lg__linear_forward(m, &m->pointer[l].key, v->pointer_key[l] + (size_t)c->r0 * C, a.h1,
                                a.M, 0);
@@ -221,7 +222,7 @@ static void run_rest(void *context, int i, int thread)
     }
     attend(v, c, &a, thread);
     lg__layer_after(m, l, &a);
-    if (v->layer == m->config.layers - 1) leave(v, c, &a);
+    if (v->layer == m->depth - 1) leave(v, c, &a);
 }
 
 /* ---- The walk ---------------------------------------------------------------------------------- */
@@ -240,7 +241,7 @@ void lg__walk(struct lg__view *v, struct lg__pool *pool)
 {
     int kinds = v->kept ? v->kinds > 0 : (v->kinds + LG__SLICE_ROWS - 1) / LG__SLICE_ROWS;
     each(v, pool, kinds, run_kinds);
-    for (v->layer = 0; v->layer < v->m->config.layers; v->layer++) {
+    for (v->layer = 0; v->layer < v->m->depth; v->layer++) {
         each(v, pool, v->slices, run_keys);
         if (v->block_at) each(v, pool, v->block_at[v->strands], run_pack);
         each(v, pool, v->slices, run_rest);
