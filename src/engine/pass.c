@@ -4,6 +4,7 @@
  * each kind of token once what does not depend on others (first.h). */
 #include "pass.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "first.h"
@@ -151,14 +152,7 @@ int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct 
         if (!e) memset(p->slot.data, -1, p->slot.size);
     }
     if (e || m->config.span != LG_SPAN_WINDOW) return e;
-    if (s->count > p->room) {
-        struct lg__block grown = {p->places, (size_t)p->room * sizeof *p->places};
-        e = lg__block_grow(&grown, (size_t)s->count * sizeof *p->places, 1, "indexes", err);
-        if (e) return e;
-        p->places = grown.data;
-        memset(p->places + p->room, 0, (size_t)(s->count - p->room) * sizeof *p->places);
-        p->room = s->count;
-    }
+    e = lg__places_room(&p->places, &p->room, s->count, err);
     for (int i = 0; i < s->count && !e; i++)
         e = lg__places_reserve(&p->places[i], m->config.levels, s->longest, err);
     return e;
@@ -167,8 +161,7 @@ int lg__pass_reserve(const struct lg_model *m, struct lg__pass *p, const struct 
 void lg__pass_free(struct lg__pass *p)
 {
     for (int i = 0; i < p->room; i++) lg__places_free(&p->places[i]);
-    struct lg__block b = {p->places, 0};
-    lg__block_free(&b);
+    free(p->places);
     lg__block_free(&p->arena);
     lg__block_free(&p->acts);
     lg__block_free(&p->slot);
