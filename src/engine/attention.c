@@ -43,8 +43,13 @@ void lg__keys_pack(const struct lg_model *m, float *packed, const float *kv, int
 
 /* ---- Full span ----------------------------------------------------------------------- */
 
-/* What the block routines work in; every pointer is carved from the caller's scratch. */
+/* What the block routines work in; every array is of the caller's scratch. */
 struct full {
+    const struct lg_model *m;
+    const struct lg__layer *l;
+    const struct lg__keys *keys;
+    const int *at;       /* [nq] places of the block's queries */
+    int nq, h;           /* of this head */
     float *q;            /* [QB, D] queries / sqrt(D) */
     float *s, *ds, *raw; /* [QB, lds] scores; their gradients; scores before ssmax */
     size_t lds;
@@ -89,14 +94,17 @@ static void full_take(const struct lg_model *m, struct full *f, struct lg__arena
     f->tn = lg__arena_floats(to, backward ? m->k->gemm_tn_scratch(KB, m->D, QB) : 0);
 }
 
-static void load_queries(const struct lg_model *m, struct full *f, const struct lg__queries *q,
-                         int first, int nq, int h)
+/* The block of queries from `first` on, divided by sqrt(D). */
+static void load_queries(struct full *f, const struct lg__queries *q, int first)
 {
+    const struct lg_model *m = f->m;
     size_t C = (size_t)m->config.width, D = (size_t)m->D;
-    for (int i = 0; i < nq; i++)
-        memcpy(f->q + (size_t)i * D, q->q + (size_t)(first + i) * C + (size_t)h * D,
+    f->nq = least(QB, q->n - first);
+    f->at = q->at + first;
+    for (int i = 0; i < f->nq; i++)
+        memcpy(f->q + (size_t)i * D, q->q + (size_t)(first + i) * C + (size_t)f->h * D,
                D * sizeof *f->q);
-    m->k->scale(f->q, (float)(1.0 / sqrt((double)m->D)), (size_t)nq * D);
+    m->k->scale(f->q, (float)(1.0 / sqrt((double)m->D)), (size_t)f->nq * D);
 }
 
 /* beta_h ln(keys that the query at this place sees). */
@@ -106,135 +114,133 @@ static float stretch(const struct lg_model *m, const struct lg__layer *l, int h,
 }
 
 /* The IDs of the query at this place and of n keys from k0 on. */
-static struct lg__pairs block_pairs(const struct lg_model *m, const struct lg__keys *keys, int at,
-                                    int k0, int n)
+static struct lg__pairs block_pairs(const struct full *f, int at, int k0, int n)
 {
     struct lg__pairs p = {.n = n};
-    for (int l = 0; l < m->config.levels; l++) {
-        p.query[l] = keys->ids[l][at];
-        p.key[l] = keys->ids[l] + k0;
+    for (int l = 0; l < f->m->config.levels; l++) {
+        p.query[l] = f->keys->ids[l][at];
+        p.key[l] = f->keys->ids[l] + k0;
     }
     return p;
 }
 
-/* Scores of nq queries against key block b into s, before the weights; seen[i] says how many
- * keys of the block query i sees. Columns that no query sees are not computed. */
-static void score_block(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                        float *s, const struct lg__keys *keys, const struct lg__queries *q,
-                        int first, int nq, int h, int b)
+/* Keys of block b that query i sees. */
+static int seen_keys(const struct full *f, int i, int b)
 {
-    const int *at = q->at + first;
-    int k0 = b * KB, nk = least(KB, at[nq - 1] + 1 - k0);
-    for (int i = 0; i < nq; i++) {
-        int seen = at[i] + 1 - k0;
-        f->seen[i] = seen < 0 ? 0 : least(seen, nk);
-    }
-    m->k->gemm(s, f->lds, f->q, (size_t)m->D, key_block(f, b), NULL, nq, nk, m->D, 0);
-    for (int i = 0; m->encoding->bias && i < nq; i++) {
-        struct lg__pairs pairs = block_pairs(m, keys, at[i], k0, f->seen[i]);
-        m->encoding->bias(f->bias, lg__at(m, l->position), &m->config, h, &pairs);
+    int seen = f->at[i] + 1 - b * KB;
+    return seen < 0 ? 0 : least(seen, KB);
+}
+
+/* Scores of the queries against key block b into s, before the weights; seen[i] says how many
+ * keys of the block query i sees. Columns that no query sees are not computed. */
+static void score_block(struct full *f, float *s, int b)
+{
+    const struct lg_model *m = f->m;
+    int nk = seen_keys(f, f->nq - 1, b);
+    for (int i = 0; i < f->nq; i++) f->seen[i] = seen_keys(f, i, b);
+    m->k->gemm(s, f->lds, f->q, (size_t)m->D, key_block(f, b), NULL, f->nq, nk, m->D, 0);
+    for (int i = 0; m->encoding->bias && i < f->nq; i++) {
+        struct lg__pairs pairs = block_pairs(f, f->at[i], b * KB, f->seen[i]);
+        m->encoding->bias(f->bias, lg__at(m, f->l->position), &m->config, f->h, &pairs);
         m->k->add(s + (size_t)i * f->lds, f->bias, (size_t)f->seen[i]);
     }
-    if (l->scale == LG__NO_TENSOR) return;
-    memcpy(f->raw, s, (size_t)nq * f->lds * sizeof *s);
-    for (int i = 0; i < nq; i++)
-        m->k->scale(s + (size_t)i * f->lds, stretch(m, l, h, at[i] + 1), (size_t)f->seen[i]);
+    if (f->l->scale == LG__NO_TENSOR) return;
+    memcpy(f->raw, s, (size_t)f->nq * f->lds * sizeof *s);
+    for (int i = 0; i < f->nq; i++)
+        m->k->scale(s + (size_t)i * f->lds, stretch(m, f->l, f->h, f->at[i] + 1),
+                    (size_t)f->seen[i]);
 }
 
 /* Keys that block b holds: the depth of its packed values. Weights past the last key that a
  * query sees are 0. */
 static int block_keys(const struct lg__keys *keys, int b) { return least(KB, keys->n - b * KB); }
 
-static void full_softmax(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                         float *out, float *lse, const struct lg__keys *keys,
-                         const struct lg__queries *q, int first, int nq, int h)
+/* Key blocks that the queries see. */
+static int seen_blocks(const struct full *f) { return f->at[f->nq - 1] / KB + 1; }
+
+static void full_softmax(struct full *f, float *out, float *lse)
 {
+    const struct lg_model *m = f->m;
     size_t C = (size_t)m->config.width;
-    const float *sink = lg__at(m, l->sink);
-    int H = m->config.heads;
+    const float *sink = lg__at(m, f->l->sink);
+    int nq = f->nq;
     for (int i = 0; i < nq; i++) {
-        f->max[i] = sink ? sink[h] : -INFINITY;
+        f->max[i] = sink ? sink[f->h] : -INFINITY;
         f->sum[i] = sink ? 1 : 0;
     }
-    for (int b = 0; b * KB <= q->at[first + nq - 1]; b++) {
+    for (int b = 0; b < seen_blocks(f); b++) {
         const float *value = key_block(f, b) + key_pack(m);
-        int nk = block_keys(keys, b);
-        score_block(m, l, f, f->s, keys, q, first, nq, h, b);
+        int nk = block_keys(f->keys, b);
+        score_block(f, f->s, b);
         m->k->softmax_block(f->s, f->lds, f->max, f->sum, f->alpha, f->seen, nq, nk);
         if (b > 0) m->k->scale_rows(out, C, f->alpha, nq, m->D);
         m->k->gemm(out, C, f->s, f->lds, value, NULL, nq, m->D, nk, b > 0);
     }
     for (int i = 0; i < nq; i++) {
-        if (lse) lse[(first + i) * H + h] = f->max[i] + logf(f->sum[i]);
+        if (lse) lse[i * m->config.heads + f->h] = f->max[i] + logf(f->sum[i]);
         f->alpha[i] = 1.0f / f->sum[i];
     }
     m->k->scale_rows(out, C, f->alpha, nq, m->D);
 }
 
 /* All scores of the block, then the weights row by row: s[nq, keys]; the sink's into alpha. */
-static void entmax_weights(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                           const struct lg__keys *keys, const struct lg__queries *q, int first,
-                           int nq, int h)
+static void entmax_weights(struct full *f)
 {
-    const int *at = q->at + first;
-    const float *sink = lg__at(m, l->sink);
-    int blocks = at[nq - 1] / KB + 1;
-    for (int b = 0; b < blocks; b++) score_block(m, l, f, f->s + b * KB, keys, q, first, nq, h, b);
-    for (int i = 0; i < nq; i++) {
+    const float *sink = lg__at(f->m, f->l->sink);
+    int blocks = seen_blocks(f);
+    for (int b = 0; b < blocks; b++) score_block(f, f->s + b * KB, b);
+    for (int i = 0; i < f->nq; i++) {
         float *s = f->s + (size_t)i * f->lds;
-        int n = at[i] + 1, more = sink ? 1 : 0;
-        if (sink) s[n] = sink[h];
-        m->k->entmax15_rows(s, 1, n + more);
+        int n = f->at[i] + 1, more = sink ? 1 : 0;
+        if (sink) s[n] = sink[f->h];
+        f->m->k->entmax15_rows(s, 1, n + more);
         f->alpha[i] = s[n];
         memset(s + n, 0, (size_t)(blocks * KB - n) * sizeof *s);
     }
 }
 
-static void full_entmax(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                        float *out, const struct lg__keys *keys, const struct lg__queries *q,
-                        int first, int nq, int h)
+static void full_entmax(struct full *f, float *out)
 {
-    int last = q->at[first + nq - 1];
-    entmax_weights(m, l, f, keys, q, first, nq, h);
-    for (int b = 0; b * KB <= last; b++)
+    const struct lg_model *m = f->m;
+    entmax_weights(f);
+    for (int b = 0; b < seen_blocks(f); b++)
         m->k->gemm(out, (size_t)m->config.width, f->s + b * KB, f->lds,
-                   key_block(f, b) + key_pack(m), NULL, nq, m->D, block_keys(keys, b), b > 0);
+                   key_block(f, b) + key_pack(m), NULL, f->nq, m->D, block_keys(f->keys, b), b > 0);
 }
 
 static void full_forward(const struct lg_model *m, const struct lg__layer *l, float *out,
                          float *lse, const struct lg__keys *keys, const struct lg__queries *q,
                          float *scratch)
 {
-    struct full f;
+    struct full f = {.m = m, .l = l, .keys = keys};
     full_take(m, &f, &(struct lg__arena){scratch, 0}, keys->n, 0);
     f.key_step = lg__keys_block_size(m);
     f.before_blocks = keys->before ? keys->shared / KB : 0;
-    for (int h = 0; h < m->config.heads; h++) {
-        size_t head = (size_t)h * (key_pack(m) + value_pack(m));
+    for (f.h = 0; f.h < m->config.heads; f.h++) {
+        size_t head = (size_t)f.h * (key_pack(m) + value_pack(m));
         f.key = keys->packed + head;
         f.before = keys->before ? keys->before + head : NULL;
         for (int first = 0; first < q->n; first += QB) {
-            int nq = least(QB, q->n - first);
-            float *o = out + (size_t)first * (size_t)m->config.width + h * m->D;
-            load_queries(m, &f, q, first, nq, h);
+            float *o = out + (size_t)first * (size_t)m->config.width + f.h * m->D;
+            load_queries(&f, q, first);
             if (m->config.attention == LG_ATTENTION_ENTMAX15)
-                full_entmax(m, l, &f, o, keys, q, first, nq, h);
+                full_entmax(&f, o);
             else
-                full_softmax(m, l, &f, o, lse, keys, q, first, nq, h);
+                full_softmax(&f, o, lse ? lse + first * m->config.heads : NULL);
         }
     }
 }
 
 /* ---- Full span, backward ---------------------------------------------------------------- */
 
-/* The packed forms of head h's keys that the gradients need. */
-static void pack_for_backward(const struct lg_model *m, struct full *f, const struct lg__keys *keys,
-                              int h)
+/* The packed forms of the head's keys that the gradients need. */
+static void pack_for_backward(struct full *f)
 {
+    const struct lg_model *m = f->m;
     size_t C = (size_t)m->config.width, ld = 2 * C;
-    for (int b = 0; b * KB < keys->n; b++) {
-        const float *k = keys->kv + (size_t)b * KB * ld + h * m->D;
-        int nk = block_keys(keys, b);
+    for (int b = 0; b * KB < f->keys->n; b++) {
+        const float *k = f->keys->kv + (size_t)b * KB * ld + f->h * m->D;
+        int nk = block_keys(f->keys, b);
         m->k->pack(f->kt + (size_t)b * key_pack(m), k, 1, ld, m->D, nk);
         m->k->pack(f->vt + (size_t)b * key_pack(m), k + C, 1, ld, m->D, nk);
         m->k->pack(f->k + (size_t)b * value_pack(m), k, ld, 1, nk, m->D);
@@ -242,97 +248,87 @@ static void pack_for_backward(const struct lg_model *m, struct full *f, const st
 }
 
 /* dp = dout . v of block b into ds. */
-static void weight_gradients(const struct lg_model *m, struct full *f, float *ds, const float *dout,
-                             int nq, int nk, int b)
+static void weight_gradients(const struct full *f, float *ds, const float *dout, int nk, int b)
 {
-    m->k->gemm(ds, f->lds, dout, (size_t)m->config.width, f->vt + (size_t)b * key_pack(m), NULL, nq,
-               nk, m->D, 0);
+    const struct lg_model *m = f->m;
+    m->k->gemm(ds, f->lds, dout, (size_t)m->config.width, f->vt + (size_t)b * key_pack(m), NULL,
+               f->nq, nk, m->D, 0);
 }
 
 /* The weights of all blocks into s and the gradients of their scores into ds. */
-static void entmax_backward(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                            float *grad, const float *dout, const struct lg__keys *keys,
-                            const struct lg__queries *q, int first, int nq, int h)
+static void entmax_backward(struct full *f, float *grad, const float *dout)
 {
-    const int *at = q->at + first;
-    int blocks = at[nq - 1] / KB + 1;
-    entmax_weights(m, l, f, keys, q, first, nq, h);
+    int blocks = seen_blocks(f), more = f->l->sink != LG__NO_TENSOR;
+    entmax_weights(f);
     for (int b = 0; b < blocks; b++)
-        weight_gradients(m, f, f->ds + b * KB, dout, nq, block_keys(keys, b), b);
-    for (int i = 0; i < nq; i++) {
+        weight_gradients(f, f->ds + b * KB, dout, block_keys(f->keys, b), b);
+    for (int i = 0; i < f->nq; i++) {
         float *ds = f->ds + (size_t)i * f->lds, *s = f->s + (size_t)i * f->lds;
-        int n = at[i] + 1, more = l->sink != LG__NO_TENSOR;
+        int n = f->at[i] + 1;
         if (more) {
             s[n] = f->alpha[i];
             ds[n] = 0;
         }
-        m->k->entmax15_rows_backward(ds, s, 1, n + more);
-        if (more) grad[l->sink + (size_t)h] += ds[n];
+        f->m->k->entmax15_rows_backward(ds, s, 1, n + more);
+        if (more) grad[f->l->sink + (size_t)f->h] += ds[n];
         memset(ds + n, 0, (size_t)(blocks * KB - n) * sizeof *ds);
         memset(s + n, 0, (size_t)(blocks * KB - n) * sizeof *s);
     }
 }
 
 /* From ds, the gradient of the final scores of block b, to beta, the bias, dq and dk. */
-static void score_block_backward(const struct lg_model *m, const struct lg__layer *l,
-                                 struct full *f, float *ds, float *dk, float *grad,
-                                 const struct lg__keys *keys, const struct lg__queries *q,
-                                 int first, int nq, int h, int b)
+static void score_block_backward(struct full *f, float *ds, float *dk, float *grad, int b)
 {
-    const int *at = q->at + first;
-    int nk = least(KB, at[nq - 1] + 1 - b * KB);
-    for (int i = 0; i < nq; i++) {
+    const struct lg_model *m = f->m;
+    const struct lg__layer *l = f->l;
+    for (int i = 0; i < f->nq; i++) {
         float *row = ds + (size_t)i * f->lds;
-        int seen = at[i] + 1 - b * KB;
-        seen = seen < 0 ? 0 : least(seen, nk);
+        int seen = seen_keys(f, i, b), n = f->at[i] + 1;
         if (l->scale != LG__NO_TENSOR) {
             /* s = beta ln(n) raw */
             float dot;
             m->k->dot_rows(&dot, row, 0, f->raw + (size_t)i * f->lds, 0, 1, seen);
-            grad[l->scale + (size_t)h] += dot * (float)log((double)at[i] + 1);
-            m->k->scale(row, stretch(m, l, h, at[i] + 1), (size_t)seen);
+            grad[l->scale + (size_t)f->h] += dot * (float)log((double)n);
+            m->k->scale(row, stretch(m, l, f->h, n), (size_t)seen);
         }
         if (!m->encoding->bias_backward) continue;
-        struct lg__pairs pairs = block_pairs(m, keys, at[i], b * KB, seen);
-        m->encoding->bias_backward(grad + l->position, row, lg__at(m, l->position), &m->config, h,
-                                   &pairs);
+        struct lg__pairs pairs = block_pairs(f, f->at[i], b * KB, seen);
+        m->encoding->bias_backward(grad + l->position, row, lg__at(m, l->position), &m->config,
+                                   f->h, &pairs);
     }
-    m->k->gemm(f->dq, (size_t)m->D, ds, f->lds, f->k + (size_t)b * value_pack(m), NULL, nq, m->D,
-               block_keys(keys, b), b > 0);
-    m->k->gemm_tn(dk, 2 * (size_t)m->config.width, ds, f->lds, f->q, (size_t)m->D, nk, m->D, nq, 1,
-                  f->tn);
+    m->k->gemm(f->dq, (size_t)m->D, ds, f->lds, f->k + (size_t)b * value_pack(m), NULL, f->nq, m->D,
+               block_keys(f->keys, b), b > 0);
+    m->k->gemm_tn(dk, 2 * (size_t)m->config.width, ds, f->lds, f->q, (size_t)m->D,
+                  seen_keys(f, f->nq - 1, b), m->D, f->nq, 1, f->tn);
 }
 
-/* One block of queries of one head: dq is left in f->dq, without its 1 / sqrt(D). */
-static void full_block_backward(const struct lg_model *m, const struct lg__layer *l, struct full *f,
-                                float *dkv, float *grad, const float *dout, const float *out,
-                                const float *lse, const struct lg__keys *keys,
-                                const struct lg__queries *q, int first, int nq, int h)
+/* A block of queries: dq is left in f->dq, without its 1 / sqrt(D). */
+static void full_block_backward(struct full *f, float *dkv, float *grad, const float *dout,
+                                const float *out, const float *lse)
 {
-    size_t C = (size_t)m->config.width, ld = 2 * C;
-    int H = m->config.heads, last = q->at[first + nq - 1];
-    int entmax = m->config.attention == LG_ATTENTION_ENTMAX15;
-    load_queries(m, f, q, first, nq, h);
+    const struct lg_model *m = f->m;
+    size_t C = (size_t)m->config.width, ld = 2 * C, sink = f->l->sink;
+    int entmax = m->config.attention == LG_ATTENTION_ENTMAX15, nq = f->nq;
     if (entmax) {
-        entmax_backward(m, l, f, grad, dout, keys, q, first, nq, h);
+        entmax_backward(f, grad, dout);
     } else {
         m->k->dot_rows(f->delta, dout, C, out, C, nq, m->D);
-        for (int i = 0; i < nq; i++) f->lse[i] = lse[(first + i) * H + h];
-        for (int i = 0; i < nq && l->sink != LG__NO_TENSOR; i++)
-            grad[l->sink + (size_t)h] -= expf(lg__at(m, l->sink)[h] - f->lse[i]) * f->delta[i];
+        for (int i = 0; i < nq; i++) f->lse[i] = lse[i * m->config.heads + f->h];
+        for (int i = 0; i < nq && sink != LG__NO_TENSOR; i++)
+            grad[sink + (size_t)f->h] -= expf(lg__at(m, sink)[f->h] - f->lse[i]) * f->delta[i];
     }
-    for (int b = 0; b * KB <= last; b++) {
-        float *dk = dkv + (size_t)b * KB * ld + h * m->D;
+    for (int b = 0; b < seen_blocks(f); b++) {
+        float *dk = dkv + (size_t)b * KB * ld + f->h * m->D;
         float *s = entmax ? f->s + b * KB : f->s, *ds = entmax ? f->ds + b * KB : f->ds;
-        int nk = least(KB, last + 1 - b * KB);
+        int nk = seen_keys(f, nq - 1, b);
         if (!entmax) {
-            score_block(m, l, f, s, keys, q, first, nq, h, b);
-            weight_gradients(m, f, ds, dout, nq, nk, b);
+            score_block(f, s, b);
+            weight_gradients(f, ds, dout, nk, b);
             m->k->softmax_block_backward(ds, s, f->lds, f->lse, f->delta, f->seen, nq,
-                                         block_keys(keys, b));
+                                         block_keys(f->keys, b));
         }
         m->k->gemm_tn(dk + C, ld, s, f->lds, dout, C, nk, m->D, nq, 1, f->tn);
-        score_block_backward(m, l, f, ds, dk, grad, keys, q, first, nq, h, b);
+        score_block_backward(f, ds, dk, grad, b);
     }
 }
 
@@ -341,23 +337,21 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
                           const float *lse, const struct lg__keys *keys,
                           const struct lg__queries *q, float *scratch)
 {
-    struct full f;
+    struct full f = {.m = m, .l = l, .keys = keys};
     full_take(m, &f, &(struct lg__arena){scratch, 0}, keys->n, 1);
     f.key = f.kt;
-    f.before_blocks = 0;
     f.key_step = key_pack(m);
-    size_t C = (size_t)m->config.width;
-    float scale = (float)(1.0 / sqrt((double)m->D));
-    for (int h = 0; h < m->config.heads; h++) {
-        pack_for_backward(m, &f, keys, h);
+    size_t C = (size_t)m->config.width, D = (size_t)m->D;
+    for (f.h = 0; f.h < m->config.heads; f.h++) {
+        pack_for_backward(&f);
         for (int first = 0; first < q->n; first += QB) {
-            int nq = least(QB, q->n - first);
-            size_t row = (size_t)first * C + (size_t)(h * m->D);
-            full_block_backward(m, l, &f, dkv, grad, dout + row, out + row, lse, keys, q, first, nq,
-                                h);
-            m->k->scale(f.dq, scale, (size_t)(nq * m->D));
-            for (int i = 0; i < nq; i++)
-                memcpy(dq + row + (size_t)i * C, f.dq + i * m->D, (size_t)m->D * sizeof *dq);
+            size_t row = (size_t)first * C + (size_t)f.h * D;
+            load_queries(&f, q, first);
+            full_block_backward(&f, dkv, grad, dout + row, out + row,
+                                lse + first * m->config.heads);
+            m->k->scale(f.dq, (float)(1.0 / sqrt((double)m->D)), (size_t)f.nq * D);
+            for (int i = 0; i < f.nq; i++)
+                memcpy(dq + row + (size_t)i * C, f.dq + (size_t)i * D, D * sizeof *dq);
         }
     }
 }

@@ -55,18 +55,6 @@ struct lg_decoder {
     struct lg__lists lists;
 };
 
-/* The IDs of a sequence, level by level. */
-struct ids {
-    const int32_t *level[LG_LEVELS];
-};
-
-static struct ids ids_of(const struct sequence *s)
-{
-    struct ids x;
-    for (int l = 0; l < LG_LEVELS; l++) x.level[l] = s->ids[l].data;
-    return x;
-}
-
 int32_t lg_argmax(const float *logits, int n)
 {
     int32_t best = 0;
@@ -297,14 +285,16 @@ static void look(struct lg_decoder *d, const int32_t *tokens, const int32_t *con
 static void append_ids(struct lg_decoder *d, int parts, const int32_t *const ids[LG_LEVELS])
 {
     const lg_model_config *c = &d->m->config;
-    for (int i = 0, at = 0; i < parts; i++) {
+    for (int i = 0, at = 0; i < parts; at += d->parts[i++].n) {
         struct sequence *s = &d->seq[d->parts[i].s];
+        const int32_t *all[LG_LEVELS] = {0};
         int n = d->parts[i].n;
-        for (int l = 0; l < c->levels; l++)
+        for (int l = 0; l < c->levels; l++) {
+            all[l] = s->ids[l].data;
             memcpy((int32_t *)s->ids[l].data + s->length, ids[l] + at, (size_t)n * sizeof(int32_t));
+        }
         for (int j = 0; c->span == LG_SPAN_WINDOW && j < n; j++)
-            lg__places_add(&s->places, ids_of(s).level, s->length + j);
-        at += n;
+            lg__places_add(&s->places, all, s->length + j);
     }
 }
 

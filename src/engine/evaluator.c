@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-#include "first.h"
 #include "pointer.h"
 #include "walk.h"
 

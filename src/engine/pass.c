@@ -1,13 +1,11 @@
 /* pass.c: a training pass: the view of a shard, and the backward pass. In the last layer, queries,
  * attention output, feed-forward and heads run on the wanted rows alone (those with a loss); its
  * keys and values, and all layers below, run on every row; but the first, where it can, makes of
- * each kind of token once what does not depend on others (first.h). */
+ * each kind of token once what does not depend on others (layer.h). */
 #include "pass.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "first.h"
 
 /* The shard's arrays, all in the arena. */
 struct run {

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "first.h"
-
 int lg__view_subset(const struct lg__view *v, int l) { return v->query && l == v->m->depth - 1; }
 
 static int by_kind(const struct lg__view *v) { return v->layer == 0 && v->kinds; }

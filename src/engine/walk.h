@@ -51,7 +51,7 @@ struct lg__view {
     float **scratch;         /* one a thread: lg__attention_scratch */
     struct lg__lists *lists; /* span window: one a thread, for its slice; kept, for all rows */
 
-    int kinds;            /* of tokens, for the first layer (first.h); 0: it is run row by row */
+    int kinds;            /* of tokens, for the first layer (layer.h); 0: it is run row by row */
     const int32_t *kind;  /* [kinds] */
     const int *kind_of;   /* [rows] */
     struct lg__acts made; /* of the kinds: kept, all; else kv, q, out */

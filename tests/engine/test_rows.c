@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "engine/arch.h"
-#include "engine/first.h"
+#include "engine/layer.h"
 #include "engine/kernels.h"
 
 /* The best instruction set gets all of the work, the others (and sanitizers) a part. */
