@@ -228,8 +228,10 @@ static void prepare(struct run *r, const struct lg__rotary_table *turns)
     v->keys = shard_keys;
     v->kept = 1;
     v->scratch = &r->scratch;
-    v->lists = &r->lists;
-    lg__lists_forget(v->lists);
+    if (v->m->config.span == LG_SPAN_WINDOW) {
+        v->lists = &r->lists;
+        lg__lists_forget(v->lists);
+    }
     v->kind = r->kind;
     v->kind_of = r->kind_of;
 }
