@@ -160,7 +160,11 @@ int lg_batch_add_levels(lg_batch *b, const lg_sequence *s, lg_error *err);
 
 /* ---- Models ---------------------------------------------------------------------- */
 
-typedef enum { LG_ARCH_NEOX, LG_ARCH_OLMO } lg_arch;
+typedef enum {
+    LG_ARCH_NEOX,
+    LG_ARCH_OLMO,
+    LG_ARCH_LOOPED /* the layers are run several times with the same weights */
+} lg_arch;
 typedef enum {
     LG_NORM_LAYER, /* LayerNorm with weight and bias */
     LG_NORM_PLAIN, /* LayerNorm without weights */
@@ -195,6 +199,8 @@ typedef struct lg_model_config {
     int biases;   /* 1: biases in the linear layers */
     int parallel; /* 1: x + attention(norm1 x) + ff(norm2 x); 0: one after the other */
     int tied;     /* 1: the output head is the embedding */
+    int loops;    /* LG_ARCH_LOOPED: how often the layers are run; else 1 */
+    int inject;   /* LG_ARCH_LOOPED: 1: each time the embedding is added to what enters; else 0 */
 
     int levels;           /* of IDs, 1 to LG_LEVELS */
     const char *encoding; /* how an ID enters: a name of lg_encoding_list */

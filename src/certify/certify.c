@@ -192,7 +192,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
         c->min_margin = w->verdict.margin;
         c->step = w->run.step;
         c->isa = lg_model_isa(w->run.model);
-        c->layers = w->run.model_config.layers;
+        c->layers = w->run.model_config.layers * w->run.model_config.loops;
         c->back = w->set.back;
         c->ahead = w->set.ahead;
     }

@@ -75,7 +75,8 @@ static int find_field(struct lg__contexts *c, lg_error *err)
     if (e) return e;
     for (int t = c->x.answer + 1; t < c->x.n && !step; t++)
         step = c->x.labels[0][t] - c->x.labels[0][t - 1];
-    int lo = c->model.layers * c->model.window_lo[0], hi = c->model.layers * c->model.window_hi[0];
+    int depth = c->model.layers * c->model.loops;
+    int lo = depth * c->model.window_lo[0], hi = depth * c->model.window_hi[0];
     c->back = step > 0 ? -lo : hi;
     c->ahead = step > 0 ? hi : -lo;
     return 0;
@@ -244,8 +245,8 @@ static struct lg__context *at(const struct lg__contexts *c, int i)
 static size_t make_key(const struct lg__contexts *c, int row, int32_t *key)
 {
     const lg_batch *b = &c->text;
-    int32_t lo = c->model.layers * c->model.window_lo[0],
-            hi = c->model.layers * c->model.window_hi[0];
+    int depth = c->model.layers * c->model.loops;
+    int32_t lo = depth * c->model.window_lo[0], hi = depth * c->model.window_hi[0];
     size_t n = 0;
     for (int t = 0; t <= row; t++) {
         int32_t apart = b->ids[0][t] - b->ids[0][row];

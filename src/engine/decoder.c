@@ -1,6 +1,6 @@
 /* decoder.c: generation with a key-value cache, on the calling thread. A call reads a few
- * new rows of some sequences, appends their keys and values to the caches, and leaves the
- * logits that follow each sequence's last token. With span window a row costs the same at
+ * new rows of some sequences: a view (walk.h) of them whose keys and values join those of the
+ * caches, and whose queries in the last layer are each sequence's last token. With span window a row costs the same at
  * any length: its keys are found by ID. With span full the cache also keeps its whole
  * blocks packed, so that only the last block is packed again. */
 #include <math.h>
@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "pass.h"
+#include "pointer.h"
+#include "walk.h"
 
 enum { PROMPT_ROWS = 480 }; /* rows of a prompt that are read at once */
 
@@ -33,29 +34,26 @@ struct lg_decoder {
     const struct lg_model *m;
     int most, sequences;  /* room for, in use */
     struct sequence *seq; /* [most] */
-    struct cache *cache;  /* [layers, most] */
+    struct cache *cache;  /* [depth, most] */
     struct part *parts;   /* [most] */
     int32_t *tokens;      /* of a step, [most] */
     int32_t *ids[LG_LEVELS];
     struct lg__rotary_table turns;
-    struct lg__block arena, places, logits, scratch;
-    struct lg__block final, query; /* [most, C] final states; [C] a pointer's query */
+    struct lg__block arena, logits;
+    size_t scratch_room;             /* floats of the attention's scratch */
+    struct lg__block final, pointer; /* [most, C] final states; [C] a pointer's query, its scores */
     struct lg__block id_logits[LG_LEVELS];
     lg__decoder_stop *stop; /* or NULL */
     void *context;
-};
 
-/* The IDs of a sequence, level by level. */
-struct ids {
-    const int32_t *level[LG_LEVELS];
+    /* of the call that is running, in the arena */
+    struct lg__view view;
+    struct lg__acts acts;
+    struct lg__strand *strand;
+    int *at, *query, *query_at;
+    float *scratch;
+    struct lg__lists lists;
 };
-
-static struct ids ids_of(const struct sequence *s)
-{
-    struct ids x;
-    for (int l = 0; l < LG_LEVELS; l++) x.level[l] = s->ids[l].data;
-    return x;
-}
 
 int32_t lg_argmax(const float *logits, int n)
 {
@@ -86,13 +84,12 @@ static int allocate(struct lg_decoder *d)
     const lg_model_config *c = &d->m->config;
     size_t n = (size_t)d->most, C = (size_t)c->width, f = sizeof(float);
     d->seq = lg__alloc(n * sizeof *d->seq);
-    d->cache = lg__alloc(n * (size_t)c->layers * sizeof *d->cache);
+    d->cache = lg__alloc(n * (size_t)d->m->depth * sizeof *d->cache);
     d->parts = lg__alloc(n * sizeof *d->parts);
     d->tokens = lg__alloc(n * sizeof *d->tokens);
     int failed = !d->seq || !d->cache || !d->parts || !d->tokens ||
                  lg__block_grow(&d->logits, n * (size_t)c->vocab * f, 0, "logits", NULL) ||
-                 lg__block_grow(&d->final, n * C * f, 0, "final states", NULL) ||
-                 lg__block_grow(&d->query, C * f, 0, "a query", NULL);
+                 lg__block_grow(&d->final, n * C * f, 0, "final states", NULL);
     for (int l = 0; l < c->levels && !failed; l++) {
         d->ids[l] = lg__alloc(n * sizeof *d->ids[l]);
         failed = !d->ids[l] || lg__block_grow(&d->id_logits[l], n * (size_t)c->id_classes[l] * f, 0,
@@ -132,7 +129,7 @@ void lg_decoder_free(lg_decoder *d)
             lg__block_free(&d->seq[s].pointer_key[l]);
         }
     }
-    for (int i = 0; d->cache && i < d->most * d->m->config.layers; i++) {
+    for (int i = 0; d->cache && i < d->most * d->m->depth; i++) {
         lg__block_free(&d->cache[i].kv);
         lg__block_free(&d->cache[i].packed);
     }
@@ -142,11 +139,9 @@ void lg_decoder_free(lg_decoder *d)
     }
     lg__rotary_table_free(&d->turns);
     lg__block_free(&d->arena);
-    lg__block_free(&d->places);
     lg__block_free(&d->logits);
     lg__block_free(&d->final);
-    lg__block_free(&d->query);
-    lg__block_free(&d->scratch);
+    lg__block_free(&d->pointer);
     free(d->seq);
     free(d->cache);
     free(d->parts);
@@ -162,41 +157,30 @@ static int room(struct lg__block *b, size_t need, lg_error *err)
     return lg__block_grow(b, size > need ? size : need, 1, "the key-value cache", err);
 }
 
-/* Arrays for some rows of some parts; the last row of each part goes through the last
- * layer and the heads, whose logits are in *out. */
-static size_t carve(const struct lg_decoder *d, struct lg__acts *a, float **cos, float **sin,
-                    float **out, float *base, int rows, int parts)
+static size_t take(struct lg_decoder *d, float *base, int rows, int parts, size_t scratch,
+                   int listed)
 {
     const struct lg_model *m = d->m;
-    size_t at = 0, N = (size_t)rows, C = (size_t)m->config.width;
-    size_t turned = lg__rotated(m) ? (size_t)m->R / 2 : 0;
-    size_t widest = (size_t)m->head.out;
-    for (int l = 0; l < m->config.levels; l++)
-        if ((size_t)m->id_head[l].out > widest) widest = (size_t)m->id_head[l].out;
-    memset(a, 0, sizeof *a);
-#define CARVE(to, count) ((to) = base ? base + at : NULL, at += ((count) + 15) / 16 * 16)
-    CARVE(*out, (size_t)parts * widest);
-    CARVE(a->x, N * C);
-    CARVE(a->h1, N * C);
-    CARVE(a->kv, 2 * N * C);
-    CARVE(a->q, N * C);
-    CARVE(a->att, N * C);
-    CARVE(a->h2, N * C);
-    CARVE(a->up, N * (size_t)m->U);
-    CARVE(a->act, N * (size_t)m->F);
-    CARVE(a->mean1, N);
-    CARVE(a->rstd1, N);
-    CARVE(*cos, N * turned);
-    CARVE(*sin, N * turned);
-#undef CARVE
-    a->mean2 = a->mean1;
-    a->rstd2 = a->rstd1;
-    a->h1q = a->h1;
-    a->xq = a->x2 = a->out = a->x;
-    a->cos = a->cosq = turned ? *cos : NULL;
-    a->sin = a->sinq = *sin;
-    a->M = a->Mq = rows;
-    return at;
+    struct lg__view *v = &d->view;
+    struct lg__arena to = {base, 0};
+    size_t N = (size_t)rows, P = (size_t)parts, C = (size_t)m->config.width;
+    *v = (struct lg__view){.m = m, .owner = d, .rows = rows, .strands = parts, .slices = 1};
+    lg__acts_take(m, &to, &d->acts, rows, rows, 0);
+    v->x = lg__arena_floats(&to, N * C);
+    v->kv = lg__arena_floats(&to, 2 * N * C);
+    v->logits = lg__arena_floats(&to, P * (size_t)m->config.vocab);
+    for (int l = 0; l < m->config.levels; l++) {
+        int classes = m->config.id_classes[l];
+        if (classes) v->id_logits[l] = lg__arena_floats(&to, P * (size_t)classes);
+        if (m->config.pointer[l]) v->pointer_key[l] = lg__arena_floats(&to, N * C);
+    }
+    d->strand = lg__arena_take(&to, P, sizeof *d->strand);
+    d->at = lg__arena_ints(&to, N);
+    d->query = lg__arena_ints(&to, P);
+    d->query_at = lg__arena_ints(&to, P);
+    d->scratch = lg__arena_floats(&to, scratch);
+    if (listed) lg__lists_take(&d->lists, &to, rows, listed);
+    return to.used;
 }
 
 /* Everything that can fail, before anything changes. */
@@ -205,8 +189,9 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
 {
     const struct lg_model *m = d->m;
     const lg_model_config *c = &m->config;
-    size_t C = (size_t)c->width, f = sizeof(float), scratch = 0;
-    int code;
+    size_t C = (size_t)c->width, f = sizeof(float), scratch = 0, scores = 0;
+    int64_t listed = 0;
+    int code, longest = 0;
     for (int i = 0; i < parts; i++) {
         struct sequence *s = &d->seq[d->parts[i].s];
         if (s->length > INT32_MAX - d->parts[i].n)
@@ -220,13 +205,15 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
         if (c->span == LG_SPAN_WINDOW) {
             if ((code = lg__places_reserve(&s->places, c->levels, n, err))) return code;
             most = lg__places_most(&s->places, c, d->parts[i].n);
+            listed += (int64_t)most * d->parts[i].n;
+            longest = most > longest ? most : longest;
         }
         for (int l = 0; l < c->levels; l++) /* a pointer's scores */
-            if (c->pointer[l] && (size_t)n > scratch) scratch = (size_t)n;
+            if (c->pointer[l] && (size_t)n > scores) scores = (size_t)n;
         size_t need = lg__attention_scratch(m, n, most, 0);
         scratch = need > scratch ? need : scratch;
         size_t blocks = (size_t)(n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
-        for (int l = 0; l < c->layers; l++) {
+        for (int l = 0; l < m->depth; l++) {
             struct cache *k = &d->cache[l * d->most + d->parts[i].s];
             if ((code = room(&k->kv, 2 * (size_t)n * C * f, err))) return code;
             if (c->span == LG_SPAN_FULL &&
@@ -234,150 +221,116 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
                 return code;
         }
     }
-    struct lg__acts a;
-    float *ignored;
-    if ((code = lg__block_grow(&d->arena,
-                               carve(d, &a, &ignored, &ignored, &ignored, NULL, rows, parts) * f, 0,
-                               "activations", err)) ||
-        (code = lg__block_grow(&d->places, (size_t)rows * sizeof(int), 0, "places", err)) ||
-        (code = room(&d->scratch, scratch * f, err)) ||
+    /* the attention's scratch grows with the sequences, by half more each time */
+    if (scratch > d->scratch_room) d->scratch_room = scratch + scratch / 2;
+    scratch = d->scratch_room;
+    if (listed > LG__MOST_LISTED) listed = longest > LG__MOST_LISTED ? longest : LG__MOST_LISTED;
+    size_t need = take(d, NULL, rows, parts, scratch, (int)listed) * f;
+    if ((code = room(&d->arena, need, err)) ||
+        (scores && (code = room(&d->pointer, (C + scores) * f, err))) ||
         (code = lg__rotary_table_reserve(m, &d->turns, ids, rows, err)))
         return code;
+    take(d, d->arena.data, rows, parts, scratch, (int)listed);
     return 0;
 }
 
-/* Appends the parts' keys and values of layer l to the caches. */
-static void append(struct lg_decoder *d, int l, int parts, const float *kv)
+/* The caches hold what came before; the new keys are put behind it. */
+static void cached_keys(const struct lg__view *v, int l, int i, struct lg__keys *k)
 {
-    const struct lg_model *m = d->m;
-    size_t C = (size_t)m->config.width;
-    for (int i = 0; i < parts; i++) {
-        int s = d->parts[i].s, n = d->parts[i].n, from = d->seq[s].length;
-        struct cache *k = &d->cache[l * d->most + s];
-        memcpy((float *)k->kv.data + 2 * (size_t)from * C, kv, 2 * (size_t)n * C * sizeof *kv);
-        kv += 2 * (size_t)n * C;
-        for (int b = from / LG__KEY_BLOCK;
-             m->config.span == LG_SPAN_FULL && b * LG__KEY_BLOCK < from + n; b++)
-            lg__keys_pack(m, k->packed.data, k->kv.data, b, from + n);
-    }
+    const struct lg_decoder *d = v->owner;
+    int s = d->parts[i].s;
+    const struct cache *cache = &d->cache[l * d->most + s];
+    *k = (struct lg__keys){
+        .kv = cache->kv.data,
+        .n = d->seq[s].length + d->parts[i].n,
+        .packed = cache->packed.data,
+        .places = v->m->config.span == LG_SPAN_WINDOW ? &d->seq[s].places : NULL,
+    };
+    for (int level = 0; level < v->m->config.levels; level++)
+        k->ids[level] = d->seq[s].ids[level].data;
 }
 
-/* Attention of layer l; with `last`, of each part's last row alone. */
-static void attend(struct lg_decoder *d, int l, int parts, const struct lg__acts *a, int last)
+/* The new rows, part after part; of each the last goes through the last layer. */
+static void look(struct lg_decoder *d, const int32_t *tokens, const int32_t *const ids[LG_LEVELS],
+                 struct lg__slice *all)
 {
-    const struct lg_model *m = d->m;
-    size_t C = (size_t)m->config.width;
-    int row = 0, *place = d->places.data;
-    for (int i = 0; i < parts; i++) {
-        int s = d->parts[i].s, n = d->parts[i].n, from = d->seq[s].length;
-        const struct cache *k = &d->cache[l * d->most + s];
-        struct lg__keys keys = {
-            .kv = k->kv.data,
-            .n = from + n,
-            .packed = k->packed.data,
-            .places = m->config.span == LG_SPAN_WINDOW ? &d->seq[s].places : NULL,
-        };
-        for (int v = 0; v < m->config.levels; v++) keys.ids[v] = d->seq[s].ids[v].data;
-        int queries = last ? 1 : n;
-        for (int j = 0; j < queries; j++) place[j] = from + n - queries + j;
-        struct lg__queries q = {a->q + (size_t)row * C, place, queries};
-        lg__attention_forward(m, &m->layers[l], a->att + (size_t)row * C, NULL, &keys, &q,
-                              d->scratch.data);
-        row += queries;
+    struct lg__view *v = &d->view;
+    int row = 0;
+    for (int i = 0; i < v->strands; i++) {
+        int from = d->seq[d->parts[i].s].length, n = d->parts[i].n;
+        d->strand[i] = (struct lg__strand){row, row + n, from};
+        for (int j = 0; j < n; j++) d->at[row + j] = from + j;
+        row += n;
+        d->query[i] = row - 1;
+        d->query_at[i] = from + n - 1;
     }
-}
-
-/* Moves the last row of each part to the front: the last layer's queries. */
-static void keep_last(const struct lg_decoder *d, struct lg__acts *a, float *cos, float *sin,
-                      int parts)
-{
-    size_t C = (size_t)d->m->config.width, half = (size_t)d->m->R / 2;
-    for (int i = 0, end = 0; i < parts; i++) {
-        end += d->parts[i].n;
-        size_t from = (size_t)end - 1, to = (size_t)i;
-        memmove(a->x + to * C, a->x + from * C, C * sizeof(float));
-        memmove(a->h1 + to * C, a->h1 + from * C, C * sizeof(float));
-        if (!a->cos) continue;
-        memmove(cos + to * half, cos + from * half, half * sizeof(float));
-        memmove(sin + to * half, sin + from * half, half * sizeof(float));
-    }
-    a->Mq = parts;
+    *all = (struct lg__slice){.r1 = row, .queries = v->strands};
+    v->tokens = tokens;
+    for (int l = 0; l < d->m->config.levels; l++) v->ids[l] = ids[l];
+    v->at = d->at;
+    v->query = d->query;
+    v->query_at = d->query_at;
+    v->strand = d->strand;
+    v->slice = all;
+    v->turns = &d->turns;
+    v->keys = cached_keys;
+    v->acts = &d->acts;
+    v->scratch = &d->scratch;
+    if (d->m->config.span == LG_SPAN_FULL) return;
+    v->lists = &d->lists;
+    lg__lists_forget(v->lists);
 }
 
 /* Appends the parts' IDs, level after level. */
 static void append_ids(struct lg_decoder *d, int parts, const int32_t *const ids[LG_LEVELS])
 {
     const lg_model_config *c = &d->m->config;
-    for (int i = 0, at = 0; i < parts; i++) {
+    for (int i = 0, at = 0; i < parts; at += d->parts[i++].n) {
         struct sequence *s = &d->seq[d->parts[i].s];
+        const int32_t *all[LG_LEVELS] = {0};
         int n = d->parts[i].n;
-        for (int l = 0; l < c->levels; l++)
+        for (int l = 0; l < c->levels; l++) {
+            all[l] = s->ids[l].data;
             memcpy((int32_t *)s->ids[l].data + s->length, ids[l] + at, (size_t)n * sizeof(int32_t));
+        }
         for (int j = 0; c->span == LG_SPAN_WINDOW && j < n; j++)
-            lg__places_add(&s->places, ids_of(s).level, s->length + j);
-        at += n;
+            lg__places_add(&s->places, all, s->length + j);
     }
 }
 
-/* Appends the parts' keys of the pointers, from the last layer's h1. */
-static void append_pointer_keys(struct lg_decoder *d, int parts, const float *h1)
+/* Gives row i of `from` to the sequence of part i in `to`, n floats each. */
+static void spread(const struct lg_decoder *d, struct lg__block *to, const float *from, size_t n)
 {
-    const struct lg_model *m = d->m;
-    size_t C = (size_t)m->config.width;
-    for (int i = 0; i < parts; i++) {
-        struct sequence *s = &d->seq[d->parts[i].s];
-        for (int l = 0; l < m->config.levels; l++)
-            if (m->config.pointer[l])
-                lg__linear_forward(m, &m->pointer[l].key,
-                                   (float *)s->pointer_key[l].data + (size_t)s->length * C, h1,
-                                   d->parts[i].n, 0);
-        h1 += (size_t)d->parts[i].n * C;
-    }
-}
-
-/* One head on the parts' final states, spread over the sequences' rows of `to`. */
-static void run_head(struct lg_decoder *d, const struct lg__linear *head, float *to,
-                     const float *final, float *out, int parts)
-{
-    size_t n = (size_t)head->out;
-    if (!n) return;
-    lg__linear_forward(d->m, head, out, final, parts, 0);
-    for (int i = 0; i < parts; i++)
-        memcpy(to + (size_t)d->parts[i].s * n, out + (size_t)i * n, n * sizeof(float));
+    for (int i = 0; i < d->view.strands; i++)
+        memcpy((float *)to->data + (size_t)d->parts[i].s * n, from + (size_t)i * n,
+               n * sizeof *from);
 }
 
 /* Reads rows of tokens, part after part. */
 static int advance(struct lg_decoder *d, int parts, int rows, const int32_t *tokens,
                    const int32_t *const ids[LG_LEVELS], lg_error *err)
 {
-    const struct lg_model *m = d->m;
+    const lg_model_config *c = &d->m->config;
+    size_t C = (size_t)c->width;
     int code = reserve(d, parts, rows, ids, err);
     if (code) return code;
-    struct lg__acts a;
-    float *cos, *sin, *out;
-    carve(d, &a, &cos, &sin, &out, d->arena.data, rows, parts);
+    struct lg__slice all;
     append_ids(d, parts, ids);
-    lg__embed(m, a.x, tokens, ids, 0, rows);
-    if (a.cos) lg__rotary_table_rows(m, &d->turns, cos, sin, ids, 0, rows);
-    for (int l = 0; l < m->config.layers; l++) {
-        int last = l == m->config.layers - 1;
-        lg__layer_keys(m, &m->layers[l], &a);
-        append(d, l, parts, a.kv);
-        if (last) append_pointer_keys(d, parts, a.h1);
-        if (last) keep_last(d, &a, cos, sin, parts);
-        lg__layer_query(m, &m->layers[l], &a);
-        attend(d, l, parts, &a, last);
-        lg__layer_after(m, &m->layers[l], &a);
-    }
-    lg__norm_forward(m, m->final_norm, a.h2, a.mean2, a.rstd2, a.out, parts);
-    run_head(d, &m->head, d->logits.data, a.h2, out, parts);
-    for (int l = 0; l < m->config.levels; l++)
-        run_head(d, &m->id_head[l], d->id_logits[l].data, a.h2, out, parts);
-    size_t C = (size_t)m->config.width;
+    look(d, tokens, ids, &all);
+    lg__walk(&d->view, NULL);
+    spread(d, &d->logits, d->view.logits, (size_t)c->vocab);
+    spread(d, &d->final, d->view.x, C);
+    for (int l = 0; l < c->levels; l++)
+        if (c->id_classes[l])
+            spread(d, &d->id_logits[l], d->view.id_logits[l], (size_t)c->id_classes[l]);
     for (int i = 0; i < parts; i++) {
-        memcpy((float *)d->final.data + (size_t)d->parts[i].s * C, a.h2 + (size_t)i * C,
-               C * sizeof(float));
-        d->seq[d->parts[i].s].length += d->parts[i].n;
+        struct sequence *s = &d->seq[d->parts[i].s];
+        size_t n = (size_t)d->parts[i].n, row = (size_t)d->strand[i].row;
+        for (int l = 0; l < c->levels; l++)
+            if (c->pointer[l])
+                memcpy((float *)s->pointer_key[l].data + (size_t)s->length * C,
+                       d->view.pointer_key[l] + row * C, n * C * sizeof(float));
+        s->length += d->parts[i].n;
     }
     return 0;
 }
@@ -454,11 +407,11 @@ int32_t lg_decoder_point(lg_decoder *d, int s, int level)
     size_t C = (size_t)m->config.width;
     if (!m->pointer[level].query.out || !q->length) return LG_ABSENT;
     struct lg__pointer_keys k = {q->pointer_key[level].data, q->ids[level].data, q->length};
-    lg__linear_forward(m, &m->pointer[level].query, d->query.data,
-                       (float *)d->final.data + (size_t)s * C, 1, 0);
-    lg__pointer_scores(m, &m->pointer[level], d->scratch.data, d->query.data, &k,
-                       lg__carried(k.ids, k.n - 1));
-    return lg__pointer_best(d->scratch.data, &k);
+    float *query = d->pointer.data, *scores = query + C;
+    lg__linear_forward(m, &m->pointer[level].query, query, (float *)d->final.data + (size_t)s * C,
+                       1, 0);
+    lg__pointer_scores(m, &m->pointer[level], scores, query, &k, lg__carried(k.ids, k.n - 1));
+    return lg__pointer_best(scores, &k);
 }
 
 int lg_decoder_length(const lg_decoder *d, int s) { return d->seq[s].length; }

@@ -96,6 +96,18 @@ void lg__index_free(struct lg__index *x)
  * then finds the keys of level l without walking over those that a lower level has judged. */
 static int which(int level, unsigned mask) { return (1 << level) - 1 + (int)mask; }
 
+int lg__places_room(struct lg__places **all, int *room, int n, lg_error *err)
+{
+    if (n <= *room) return 0;
+    struct lg__block grown = {*all, (size_t)*room * sizeof **all};
+    int e = lg__block_grow(&grown, (size_t)n * sizeof **all, 1, "indexes", err);
+    if (e) return e;
+    *all = grown.data;
+    memset(*all + *room, 0, (size_t)(n - *room) * sizeof **all);
+    *room = n;
+    return 0;
+}
+
 int lg__places_reserve(struct lg__places *x, int levels, int n, lg_error *err)
 {
     int e = 0;

@@ -34,6 +34,8 @@ struct lg__places {
     struct lg__index index[LG__INDEXES]; /* by level and the lower levels that a token has */
 };
 
+/* Makes (*all)[*room] hold n of them. */
+int lg__places_room(struct lg__places **all, int *room, int n, lg_error *err);
 int lg__places_reset(struct lg__places *x, int levels, int n, lg_error *err);
 int lg__places_reserve(struct lg__places *x, int levels, int n, lg_error *err);
 /* Adds the next token, whose ID at level l is ids[l][place]. */

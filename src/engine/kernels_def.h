@@ -75,32 +75,35 @@ KERNEL(void, softmax_block_backward, real *ds, real *s, size_t lds, const real *
 KERNEL(void, dot_rows, real *out, const real *a, size_t lda, const real *b, size_t ldb, int T,
        int C)
 
-/* -- rows of weights in one pass, sums of the forward in the order of the keys; T rows of
- * n >= 1.
- * softmax: p = exp(s - max) / sum. entmax15: p = max(s/2 - tau, 0)^2 with sum 1. In
- * place. Backward: ds (dp on entry): p (dp - sum p dp), and with g = sqrt(p):
- * g (dp - sum g dp / sum g). */
-KERNEL(void, softmax_rows, real *s, int T, int n)
-KERNEL(void, softmax_rows_backward, real *ds, const real *p, int T, int n)
+/* -- weights in one pass, sums of the forward in the order of the keys, n >= 1. In place.
+ * entmax15, T rows of n: p = max(s/2 - tau, 0)^2 with sum 1. Backward, ds is dp on entry: with
+ * g = sqrt(p), g (dp - sum g dp / sum g).
+ * softmax, L columns of n (s[n, L]): p = exp(s - max) / sum. Backward: p (dp - sum p dp). */
 KERNEL(void, entmax15_rows, real *s, int T, int n)
 KERNEL(void, entmax15_rows_backward, real *ds, const real *p, int T, int n)
+KERNEL(void, softmax_columns, real *s, int n, int L)
+KERNEL(void, softmax_columns_backward, real *ds, const real *p, int n, int L)
 
-/* -- window attention of one query row q[H*D] over n keys: key j is row key[j] of k and v
- * (rows ld apart, head h at h*D), its rotation is row turn[j] of the tables cos, sin
- * [.., R/2] (unused when R = 0): s[h,j] = scale * q_h . Rot(turn j) k_jh, Rot as in
- * `rotary`. scratch: 2*D reals. */
-KERNEL(void, window_scores, real *s, const real *q, const real *k, size_t ld, const int *key,
-       const int *turn, const real *cos, const real *sin, int n, int H, int D, int R, real scale,
-       real *scratch)
-/* dq += , dk +=. */
+/* -- window attention of T queries q[T, H*D]. Query t sees n[t] keys: key[first[t] + j] is the
+ * row of k and v (rows ld apart, head h at h*D) of its j-th, and turn[first[t] + j] the row of
+ * the tables cos, sin [.., R/2] that turns it (unused when R = 0). Scores and weights are
+ * [most, T, H], most the largest n:
+ * s[j,t,h] = scale * q_th . Rot(turn) k_h, Rot as in `rotary`; -inf from n[t] on.
+ * scratch: T*H*D reals. */
+KERNEL(void, window_scores, real *s, const real *q, const real *k, size_t ld, const int *first,
+       const int *n, const int *key, const int *turn, const real *cos, const real *sin, int T,
+       int most, int H, int D, int R, real scale, real *scratch)
+/* dq += , dk +=. scratch: 2*D reals. */
 KERNEL(void, window_scores_backward, real *dq, real *dk, const real *ds, const real *q,
-       const real *k, size_t ld, const int *key, const int *turn, const real *cos, const real *sin,
-       int n, int H, int D, int R, real scale, real *scratch)
-/* out[h,:] = sum_j p[h,j] v_jh, in the order of the keys. Backward: dp =, dv +=. */
-KERNEL(void, window_mix, real *out, const real *p, const real *v, size_t ld, const int *key, int n,
-       int H, int D)
+       const real *k, size_t ld, const int *first, const int *n, const int *key, const int *turn,
+       const real *cos, const real *sin, int T, int H, int D, int R, real scale, real *scratch)
+/* out[t,h,:] = sum_j p[j,t,h] v_h, in the order of the keys. Backward: dp = (0 from n[t] on;
+ * NULL: not wanted), dv +=, query after query. */
+KERNEL(void, window_mix, real *out, const real *p, const real *v, size_t ld, const int *first,
+       const int *n, const int *key, int T, int H, int D)
 KERNEL(void, window_mix_backward, real *dp, real *dv, const real *dout, const real *p,
-       const real *v, size_t ld, const int *key, int n, int H, int D)
+       const real *v, size_t ld, const int *first, const int *n, const int *key, int T, int most,
+       int H, int D)
 
 /* -- loss. loss[t] = log sum exp logits[t,:] - logits[t,target], 0 where target < 0;
  * dlogits = scale * (softmax - onehot), 0 where target < 0; may be in place of logits;

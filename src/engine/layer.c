@@ -4,6 +4,35 @@
 
 #include <string.h>
 
+void lg__acts_take(const struct lg_model *m, struct lg__arena *to, struct lg__acts *a, int M,
+                   int Mq, int kept)
+{
+    size_t C = (size_t)m->config.width, N = (size_t)M, Q = (size_t)Mq;
+    size_t half = (size_t)m->R / 2;
+    *a = (struct lg__acts){.M = M, .Mq = Mq};
+    a->h1 = a->h1q = lg__arena_floats(to, N * C);
+    a->mean1 = a->mean2 = lg__arena_floats(to, N);
+    a->rstd1 = a->rstd2 = lg__arena_floats(to, N);
+    if (M != Mq || !kept) a->xq = a->x2 = a->out = lg__arena_floats(to, Q * C);
+    a->q = lg__arena_floats(to, Q * C);
+    a->att = lg__arena_floats(to, Q * C);
+    a->h2 = lg__arena_floats(to, Q * C);
+    a->up = lg__arena_floats(to, Q * (size_t)m->U);
+    a->act = lg__arena_floats(to, Q * (size_t)m->F);
+    if (kept) {
+        a->kv = lg__arena_floats(to, 2 * N * C);
+        if (M != Mq) a->h1q = lg__arena_floats(to, Q * C);
+        a->mean2 = lg__arena_floats(to, Q);
+        a->rstd2 = lg__arena_floats(to, Q);
+        a->lse = lg__arena_floats(to, Q * (size_t)m->config.heads);
+        a->x2 = lg__arena_floats(to, m->config.parallel ? 0 : Q * C);
+        a->out = lg__arena_floats(to, Q * C);
+    } else if (lg__rotated(m)) {
+        a->cos = a->cosq = lg__arena_floats(to, N * half);
+        a->sin = a->sinq = lg__arena_floats(to, N * half);
+    }
+}
+
 void lg__norm_forward(const struct lg_model *m, struct lg__norm_at n, float *out, float *mean,
                       float *rstd, const float *x, int T)
 {
@@ -94,17 +123,20 @@ void lg__layer_feed(const struct lg_model *m, const struct lg__layer *l, const s
 void lg__layer_after(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
 {
     const lg_model_config *c = &m->config;
-    size_t bytes = (size_t)a->Mq * (size_t)c->width * sizeof(float);
+    size_t C = (size_t)c->width, bytes = (size_t)a->Mq * C * sizeof(float);
     float *stream = c->parallel ? a->xq : a->x2;
     float *sum = c->parallel ? a->out : a->x2;
     if (sum != a->xq) memcpy(sum, a->xq, bytes);
-    if (c->parallel) lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, stream, a->Mq);
+    if (c->parallel && !a->fed)
+        lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, stream, a->Mq);
     lg__linear_forward(m, &l->out, sum, a->att, a->Mq, 1);
     if (!c->parallel) {
         lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, stream, a->Mq);
         if (a->out != a->x2) memcpy(a->out, a->x2, bytes);
     }
-    lg__layer_feed(m, l, a, 1);
+    if (!a->fed) lg__layer_feed(m, l, a, 1);
+    for (int i = 0; a->fed && i < a->Mq; i++)
+        m->k->add(a->out + (size_t)i * C, a->fed + (size_t)a->kind[i] * C, C);
 }
 
 /* out += act Wdown; act = f(up); up = h2 Wup */
@@ -152,4 +184,55 @@ void lg__layer_keys_backward(const struct lg_model *m, const struct lg__layer *l
         if (m->pointer[i].key.out)
             lg__linear_backward(m, &m->pointer[i].key, b->dh, b->dpointer[i], a->h1, b, a->M, 1);
     lg__norm_backward(m, l->norm1, b->grad, dx, b->dh, a->x, a->mean1, a->rstd1, a->M);
+}
+
+/* ---- The first layer by kinds of tokens ---- */
+
+int lg__by_kind(const struct lg_model *m) { return m->depth > 1 && !m->encoding->input; }
+
+int lg__kinds_list(int *slot, const int32_t *tokens, int n, int32_t *kind, int *of)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        int *at = &slot[tokens[i]];
+        if (*at < 0) {
+            kind[count] = tokens[i];
+            *at = count++;
+        }
+        of[i] = *at;
+    }
+    for (int i = 0; i < count; i++) slot[kind[i]] = -1;
+    return count;
+}
+
+void lg__kinds_make(const struct lg_model *m, const struct lg__layer *l, const struct lg__acts *a)
+{
+    lg__layer_keys(m, l, a);
+    lg__layer_query(m, l, a);
+    if (!m->config.parallel) return;
+    lg__norm_forward(m, l->norm2, a->h2, a->mean2, a->rstd2, a->x, a->M);
+    lg__layer_feed(m, l, a, 0);
+}
+
+void lg__kinds_backward(const struct lg_model *m, const struct lg__layer *l,
+                        const struct lg__acts *a, const struct lg__backward *b)
+{
+    if (m->config.parallel) {
+        lg__layer_feed_backward(m, l, a, b);
+        lg__norm_backward(m, l->norm2, b->grad, b->d, b->dh, a->x, a->mean2, a->rstd2, a->M);
+    }
+    lg__layer_keys_backward(m, l, a, b, b->d, NULL);
+}
+
+void lg__kinds_give(float *to, const float *from, const int *of, int n, size_t wide)
+{
+    for (int i = 0; i < n; i++, to += wide)
+        memcpy(to, from + (size_t)of[i] * wide, wide * sizeof *to);
+}
+
+void lg__kinds_sum(const struct lg_model *m, float *to, int count, const float *from, const int *of,
+                   int n, size_t wide)
+{
+    memset(to, 0, (size_t)count * wide * sizeof *to);
+    for (int i = 0; i < n; i++, from += wide) m->k->add(to + (size_t)of[i] * wide, from, wide);
 }

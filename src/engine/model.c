@@ -14,16 +14,19 @@ enum { STREAM_INIT = 0x494e4954 }; /* "INIT" */
 
 lg_model_config lg_model_config_default(lg_arch arch)
 {
-    lg_model_config c = {
+    const struct lg__arch *row = lg__archs[arch];
+    return (lg_model_config){
         .arch = arch,
         .layers = 2,
         .width = 128,
         .heads = 4,
-        .norm = LG_NORM_LAYER,
+        .norm = row->norm,
         .norm_eps = 1e-5,
-        .act = LG_ACT_GELU,
-        .biases = 1,
-        .parallel = 1,
+        .act = row->act,
+        .biases = row->biases,
+        .parallel = row->parallel,
+        .loops = row->loops,
+        .inject = row->inject,
         .levels = 1,
         .encoding = "rope",
         .rope_share = 1.0,
@@ -32,13 +35,6 @@ lg_model_config lg_model_config_default(lg_arch arch)
         .window_lo = {-2, -2, -2},
         .window_hi = {2, 2, 2},
     };
-    if (arch == LG_ARCH_OLMO) {
-        c.norm = LG_NORM_PLAIN;
-        c.act = LG_ACT_SWIGLU;
-        c.biases = 0;
-        c.parallel = 0;
-    }
-    return c;
 }
 
 static const struct lg__encoding *find_encoding(lg__encoding_table *encodings, const char *name)
@@ -73,6 +69,19 @@ static int check_levels(const lg_model_config *c, lg_error *err)
     return e;
 }
 
+static int check_loops(const lg_model_config *c, lg_error *err)
+{
+    const struct lg__arch *arch = lg__archs[c->arch];
+    int e = range(err, "loops", c->loops, 1, 1000);
+    if (!e) e = range(err, "inject", c->inject, 0, 1);
+    if (e || arch->injects || (c->loops == 1 && !c->inject)) return e;
+    return lg__fail_key(
+        err, LG_ERROR_ARGUMENT, c->loops > 1 ? "loops" : "inject",
+        "{loops} is %d and {inject} %d, but arch %s runs its layers once; take arch "
+        "looped",
+        c->loops, c->inject, arch->name);
+}
+
 static int check_encoding(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err)
 {
     const struct lg__encoding *encoding = find_encoding(encodings, c->encoding);
@@ -90,7 +99,7 @@ static int check_encoding(const lg_model_config *c, lg__encoding_table *encoding
 int lg__model_config_check(const lg_model_config *c, lg__encoding_table *encodings, lg_error *err)
 {
     int e;
-    if ((e = range(err, "arch", c->arch, LG_ARCH_NEOX, LG_ARCH_OLMO)) ||
+    if ((e = range(err, "arch", c->arch, 0, lg__arch_count - 1)) ||
         (e = range(err, "vocab", c->vocab, 1, 1 << 24)) ||
         (e = range(err, "layers", c->layers, 1, 1000)) ||
         (e = range(err, "width", c->width, 1, 1 << 16)) ||
@@ -101,7 +110,8 @@ int lg__model_config_check(const lg_model_config *c, lg__encoding_table *encodin
         (e = range(err, "attention", c->attention, LG_ATTENTION_SOFTMAX, LG_ATTENTION_ENTMAX15)) ||
         (e = range(err, "sink", c->sink, 0, 1)) ||
         (e = range(err, "rope_scaling", c->rope_scaling, LG_ROPE_PLAIN, LG_ROPE_YARN)) ||
-        (e = range(err, "max_id", c->max_id, 0, INT32_MAX)) || (e = check_levels(c, err)))
+        (e = range(err, "max_id", c->max_id, 0, INT32_MAX)) || (e = check_levels(c, err)) ||
+        (e = check_loops(c, err)))
         return e;
     if (c->isa && !lg__kernels_find(c->isa))
         return lg__fail_key(
@@ -177,11 +187,7 @@ static void add_layer(struct lg_model *m, int n)
     const lg_model_config *c = &m->config;
     int C = c->width, H = c->heads, rows, cols;
     size_t w, b;
-    /* GPT-NeoX: sqrt(2 / 5C) inside, 2 / (layers sqrt C) where a layer ends; with up to three
-     * layers the latter would be the larger, so it is capped. */
-    double inside = sqrt(2.0 / (5.0 * C)), last = 2.0 / (c->layers * sqrt((double)C));
-    if (c->arch == LG_ARCH_OLMO) inside = last = 0.02;
-    if (last > inside) last = inside;
+    double inside = m->arch->deviation(c, 0), last = m->arch->deviation(c, 1);
 
     l->norm1 = add_norm(m, "layers.%d.norm1.weight", "layers.%d.norm1.bias", n);
     add_linear(m, &w, &b, 3 * C, C, inside, "layers.%d.attn.qkv.weight", "layers.%d.attn.qkv.bias",
@@ -231,7 +237,7 @@ static void build_table(struct lg_model *m)
 {
     const lg_model_config *c = &m->config;
     int C = c->width, rows, cols;
-    double embed = c->arch == LG_ARCH_OLMO ? 0.02 : sqrt(2.0 / (5.0 * C)), deviation;
+    double embed = m->arch->deviation(c, 0), deviation;
     size_t none = LG__NO_TENSOR, w;
     size_t table = add_tensor(m, LG__INIT_NORMAL, embed, c->vocab, C, 1, "embed.weight", 0);
     m->input = none;
@@ -240,6 +246,7 @@ static void build_table(struct lg_model *m)
         m->input = add_tensor(m, LG__INIT_NORMAL, deviation, rows, cols, 1, "position.weight", 0);
     }
     for (int n = 0; n < c->layers; n++) add_layer(m, n);
+    for (int n = c->layers; n < m->depth; n++) m->layers[n] = m->layers[n % c->layers];
     m->final_norm = add_norm(m, "final_norm.weight", "final_norm.bias", 0);
     w = c->tied ? table : add_tensor(m, LG__INIT_NORMAL, embed, c->vocab, C, 1, "head.weight", 0);
     map_linear(m, &m->head, w, none, 0, c->vocab, C);
@@ -359,6 +366,8 @@ lg_model *lg__model_new_zero(const lg_model_config *c, lg__encoding_table *encod
     m->config = *c;
     m->k = c->isa ? lg__kernels_find(c->isa) : lg__kernels_get();
     m->config.isa = m->k->name;
+    m->arch = lg__archs[c->arch];
+    m->depth = c->layers * c->loops;
     m->encoding = find_encoding(encodings, c->encoding);
     m->config.encoding = m->encoding->name;
     m->D = c->width / c->heads;
@@ -366,7 +375,7 @@ lg_model *lg__model_new_zero(const lg_model_config *c, lg__encoding_table *encod
     m->F = m->config.ff = c->ff ? c->ff : 4 * c->width;
     m->U = c->act == LG_ACT_SWIGLU ? 2 * m->F : m->F;
     m->tensors = lg__alloc(sizeof *m->tensors * (size_t)(15 * c->layers + 6 + 4 * LG_LEVELS));
-    m->layers = lg__alloc(sizeof *m->layers * (size_t)c->layers);
+    m->layers = lg__alloc(sizeof *m->layers * (size_t)m->depth);
     m->linears = lg__alloc(sizeof *m->linears * (size_t)(5 * c->layers + 1 + 3 * LG_LEVELS));
     if (!m->tensors || !m->layers || !m->linears) {
         lg__fail(err, LG_ERROR_MEMORY, "no memory for a model of %d layers", c->layers);

@@ -3,6 +3,7 @@
 #ifndef LG_ENGINE_MODEL_H
 #define LG_ENGINE_MODEL_H
 
+#include "arch.h"
 #include "kernels.h"
 #include "lengthen.h"
 #include "position.h"
@@ -51,17 +52,19 @@ struct lg_model {
     lg_model_config config;
     const struct lg__kernels *k;
     const struct lg__encoding *encoding;
-    int D; /* head width */
-    int R; /* rotated dimensions of a head */
-    int F; /* feed-forward width */
-    int U; /* columns of `up`: F, or 2F when gated */
+    const struct lg__arch *arch;
+    int D;     /* head width */
+    int R;     /* rotated dimensions of a head */
+    int F;     /* feed-forward width */
+    int U;     /* columns of `up`: F, or 2F when gated */
+    int depth; /* layers that are run: layers * loops */
 
     struct lg__tensor *tensors;
     int tensor_count;
     float *params;
     size_t size; /* floats in params, padding included */
 
-    struct lg__layer *layers;
+    struct lg__layer *layers; /* [depth], the same weights every config.layers */
     struct lg__norm_at final_norm;
     size_t input; /* the encoding's own, beside the embedding */
     struct lg__linear head;
@@ -78,6 +81,12 @@ struct lg_model {
     unsigned rotation;              /* grows when theta changes: tables made before are void */
     float *rotary_cos, *rotary_sin; /* window and rope: [lg__rotary_rows, R/2] */
 };
+
+/* Whether what entered the first layer is added to what enters layer l. */
+static inline int lg__injects(const struct lg_model *m, int l)
+{
+    return m->arch->injects && m->arch->injects(&m->config, l);
+}
 
 /* Packs the weights of linear i (0..linear_count-1) anew. */
 void lg__model_pack(struct lg_model *m, int i);

@@ -313,24 +313,23 @@ static real row_max(const real *s, int n)
     return max;
 }
 
-static void softmax_rows(real *s, int T, int n)
+static void softmax_columns(real *s, int n, int L)
 {
-    for (int t = 0; t < T; t++) {
-        real *st = ROW(s, n, t);
-        real max = row_max(st, n), sum = 0;
-        for (int j = 0; j < n; j++) sum += st[j] = exp(st[j] - max);
-        for (int j = 0; j < n; j++) st[j] /= sum;
+    for (int c = 0; c < L; c++, s++) {
+        real max = s[0], sum = 0;
+        for (int j = 1; j < n; j++)
+            if (s[j * L] > max) max = s[j * L];
+        for (int j = 0; j < n; j++) sum += s[j * L] = exp(s[j * L] - max);
+        for (int j = 0; j < n; j++) s[j * L] /= sum;
     }
 }
 
-static void softmax_rows_backward(real *ds, const real *p, int T, int n)
+static void softmax_columns_backward(real *ds, const real *p, int n, int L)
 {
-    for (int t = 0; t < T;
-         t++) { /* p_i = exp(s_i) / sum exp(s): dp_i/ds_j = p_i (i==j) - p_i p_j */
-        const real *pt = ROW(p, n, t);
-        real *dst = ROW(ds, n, t), dot = 0;
-        for (int j = 0; j < n; j++) dot += pt[j] * dst[j];
-        for (int j = 0; j < n; j++) dst[j] = pt[j] * (dst[j] - dot);
+    for (int c = 0; c < L; c++, ds++, p++) { /* dp_i/ds_j = p_i (i==j) - p_i p_j */
+        real dot = 0;
+        for (int j = 0; j < n; j++) dot += p[j * L] * ds[j * L];
+        for (int j = 0; j < n; j++) ds[j * L] = p[j * L] * (ds[j * L] - dot);
     }
 }
 
@@ -398,70 +397,87 @@ static void entmax15_rows_backward(real *ds, const real *p, int T, int n)
     }
 }
 
-/* ---- window attention of one query ------------------------------------------------ */
+/* ---- window attention ------------------------------------------------------------- */
 
-static void window_scores(real *s, const real *q, const real *k, size_t ld, const int *key,
-                          const int *turn, const real *cos, const real *sin, int n, int H, int D,
-                          int R, real scale, real *scratch)
+/* Number j of query t and head h in an array [.., T, H]. */
+#define OF(x, j) x[((j)*T + t) * H + h]
+
+static void window_scores(real *s, const real *q, const real *k, size_t ld, const int *first,
+                          const int *n, const int *key, const int *turn, const real *cos,
+                          const real *sin, int T, int most, int H, int D, int R, real scale,
+                          real *scratch)
 {
-    for (int h = 0; h < H; h++)
-        for (int j = 0; j < n; j++) {
-            const real *qh = q + h * D, *kjh = ROW(k, ld, key[j]) + h * D;
-            real dot = 0;
-            for (int d = 0; d < D; d++) scratch[d] = kjh[d];
-            if (R) rotate_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, 1);
-            for (int d = 0; d < D; d++) dot += qh[d] * scratch[d];
-            ROW(s, n, h)[j] = scale * dot;
-        }
+    for (int t = 0; t < T; t++)
+        for (int h = 0; h < H; h++, q += D)
+            for (int j = 0; j < most; j++) {
+                int at = first[t] + j;
+                real dot = 0;
+                OF(s, j) = -INFINITY;
+                if (j >= n[t]) continue;
+                for (int d = 0; d < D; d++) scratch[d] = ROW(k, ld, key[at])[h * D + d];
+                if (R)
+                    rotate_head(scratch, ROW(cos, R / 2, turn[at]), ROW(sin, R / 2, turn[at]), R,
+                                1);
+                for (int d = 0; d < D; d++) dot += q[d] * scratch[d];
+                OF(s, j) = scale * dot;
+            }
 }
 
 static void window_scores_backward(real *dq, real *dk, const real *ds, const real *q, const real *k,
-                                   size_t ld, const int *key, const int *turn, const real *cos,
-                                   const real *sin, int n, int H, int D, int R, real scale,
-                                   real *scratch)
+                                   size_t ld, const int *first, const int *n, const int *key,
+                                   const int *turn, const real *cos, const real *sin, int T, int H,
+                                   int D, int R, real scale, real *scratch)
 {
-    for (int h = 0; h < H; h++)
-        for (int j = 0; j < n; j++) { /* s = scale * q . Rot k */
-            const real *qh = q + h * D, *kjh = ROW(k, ld, key[j]) + h * D;
-            real *dqh = dq + h * D, *dkjh = ROW(dk, ld, key[j]) + h * D;
-            real d_dot = scale * ROW(ds, n, h)[j];
-            /* dq += d_dot Rot k */
-            for (int d = 0; d < D; d++) scratch[d] = kjh[d];
-            if (R) rotate_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, 1);
-            for (int d = 0; d < D; d++) dqh[d] += d_dot * scratch[d];
-            /* dk += d_dot Rot^T q */
-            for (int d = 0; d < D; d++) scratch[d] = qh[d];
-            if (R) rotate_head(scratch, ROW(cos, R / 2, turn[j]), ROW(sin, R / 2, turn[j]), R, -1);
-            for (int d = 0; d < D; d++) dkjh[d] += d_dot * scratch[d];
-        }
+    for (int t = 0; t < T; t++)
+        for (int h = 0; h < H; h++, q += D, dq += D)
+            for (int j = 0; j < n[t]; j++) { /* s = scale * q . Rot k */
+                int at = first[t] + j;
+                real *dkh = ROW(dk, ld, key[at]) + h * D, d_dot = scale * OF(ds, j);
+                /* dq += d_dot Rot k */
+                for (int d = 0; d < D; d++) scratch[d] = ROW(k, ld, key[at])[h * D + d];
+                if (R)
+                    rotate_head(scratch, ROW(cos, R / 2, turn[at]), ROW(sin, R / 2, turn[at]), R,
+                                1);
+                for (int d = 0; d < D; d++) dq[d] += d_dot * scratch[d];
+                /* dk += d_dot Rot^T q */
+                for (int d = 0; d < D; d++) scratch[d] = q[d];
+                if (R)
+                    rotate_head(scratch, ROW(cos, R / 2, turn[at]), ROW(sin, R / 2, turn[at]), R,
+                                -1);
+                for (int d = 0; d < D; d++) dkh[d] += d_dot * scratch[d];
+            }
 }
 
-static void window_mix(real *out, const real *p, const real *v, size_t ld, const int *key, int n,
-                       int H, int D)
+static void window_mix(real *out, const real *p, const real *v, size_t ld, const int *first,
+                       const int *n, const int *key, int T, int H, int D)
 {
-    for (int h = 0; h < H; h++)
-        for (int d = 0; d < D; d++) {
-            real sum = 0;
-            for (int j = 0; j < n; j++) sum += ROW(p, n, h)[j] * ROW(v, ld, key[j])[h * D + d];
-            out[h * D + d] = sum;
-        }
+    for (int t = 0; t < T; t++)
+        for (int h = 0; h < H; h++)
+            for (int d = 0; d < D; d++) {
+                real sum = 0;
+                for (int j = 0; j < n[t]; j++)
+                    sum += OF(p, j) * ROW(v, ld, key[first[t] + j])[h * D + d];
+                *out++ = sum;
+            }
 }
 
 static void window_mix_backward(real *dp, real *dv, const real *dout, const real *p, const real *v,
-                                size_t ld, const int *key, int n, int H, int D)
+                                size_t ld, const int *first, const int *n, const int *key, int T,
+                                int most, int H, int D)
 {
-    for (int h = 0; h < H; h++)
-        for (int j = 0; j < n; j++) { /* out = sum_j p_j v_j */
-            const real *vjh = ROW(v, ld, key[j]) + h * D, *douth = dout + h * D;
-            real *dvjh = ROW(dv, ld, key[j]) + h * D;
-            real dot = 0;
-            for (int d = 0; d < D; d++) {
-                dot += douth[d] * vjh[d];
-                dvjh[d] += ROW(p, n, h)[j] * douth[d];
+    for (int t = 0; t < T; t++)
+        for (int h = 0; h < H; h++, dout += D)
+            for (int j = 0; j < most; j++) {
+                real dot = 0;
+                for (int d = 0; j < n[t] && d < D; d++) {
+                    size_t row = (size_t)key[first[t] + j] * ld + (size_t)(h * D + d);
+                    dot += dout[d] * v[row];
+                    dv[row] += OF(p, j) * dout[d];
+                }
+                if (dp) OF(dp, j) = dot;
             }
-            ROW(dp, n, h)[j] = dot;
-        }
 }
+#undef OF
 
 /* ---- loss ------------------------------------------------------------------------- */
 

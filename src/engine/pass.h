@@ -1,12 +1,10 @@
 /* pass.h: forward and backward of one shard (some whole sequences of a batch), on one
- * thread, into one gradient block. */
+ * thread, into one gradient block. The forward pass is walk.h's. */
 #ifndef LG_ENGINE_PASS_H
 #define LG_ENGINE_PASS_H
 
-#include "attention.h"
-#include "layer.h"
 #include "pointer.h"
-#include "work.h"
+#include "walk.h"
 
 /* Sequences first..first+count-1 of the batch. */
 struct lg__shard {
@@ -14,6 +12,7 @@ struct lg__shard {
     int rows;    /* of all its sequences */
     int wanted;  /* rows with a token or an ID loss */
     int longest; /* rows of its longest sequence */
+    int pairs;   /* of query and key to make room for, span window */
 };
 
 /* Sums over rows; how many are right. */
@@ -30,7 +29,8 @@ struct lg__scales {
 
 /* What a thread works in. */
 struct lg__pass {
-    struct lg__block arena;    /* floats, carved anew for each shard */
+    struct lg__block arena;    /* floats, taken anew for each shard */
+    struct lg__block acts;     /* struct lg__acts [layers] */
     struct lg__places *places; /* one a sequence of a shard, span window */
     int room;                  /* of them */
     struct lg__block slot;     /* int [vocab], all -1 */
@@ -51,8 +51,5 @@ void lg__pass_run(const struct lg_model *m, struct lg__pass *p,
                   const struct lg__rotary_table *turns, const lg_batch *b,
                   const struct lg__shard *s, float *grad, int first,
                   const struct lg__scales *scales, struct lg__losses *losses);
-
-/* Argmaxes that are the target, over n rows of logits [n, V]; targets below 0 do not count. */
-int lg__count_right(const float *logits, const int32_t *target, int n, int V);
 
 #endif

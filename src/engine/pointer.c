@@ -85,10 +85,10 @@ double lg__pointer_loss(float *s, const struct lg__pointer_keys *k, int32_t want
 
 void lg__pointer_backward(const struct lg_model *m, const struct lg__pointer *p, float *dq,
                           float *dkey, float *grad, float *ds, const float *q,
-                          const struct lg__pointer_keys *k, int32_t carried, const int *iota,
-                          float *scratch)
+                          const struct lg__pointer_keys *k, int32_t carried, const int *iota)
 {
     size_t C = (size_t)m->config.width;
+    const int first = 0;
     double du[4] = {0};
     for (int j = 0; j < k->n && carried != LG_ABSENT; j++) {
         if (k->ids[j] == LG_ABSENT) continue;
@@ -100,8 +100,9 @@ void lg__pointer_backward(const struct lg_model *m, const struct lg__pointer *p,
     }
     for (int i = 0; i < 4; i++) grad[p->place + (size_t)i] += (float)du[i];
     m->k->scale(ds, content_scale(m), (size_t)k->n);
-    m->k->window_mix(dq, ds, k->key, C, iota, k->n, 1, (int)C);
-    m->k->window_mix_backward(scratch, dkey, q, ds, k->key, C, iota, k->n, 1, (int)C);
+    m->k->window_mix(dq, ds, k->key, C, &first, &k->n, iota, 1, 1, (int)C);
+    m->k->window_mix_backward(NULL, dkey, q, ds, k->key, C, &first, &k->n, iota, 1, k->n, 1,
+                              (int)C);
 }
 
 void lg__pointer_cut(const struct lg_model *m, const struct lg__pointer *p, float *grad)

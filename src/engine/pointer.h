@@ -22,12 +22,10 @@ int32_t lg__pointer_best(const float *s, const struct lg__pointer_keys *k);
  * the gradient of the scores. */
 double lg__pointer_loss(float *s, const struct lg__pointer_keys *k, int32_t wanted, float scale,
                         int gradient);
-/* From ds: dq[C] =, dkey[n, C] +=, and the pointer's place in grad. iota: 0, 1, 2, ..;
- * scratch: n floats. */
+/* From ds: dq[C] =, dkey[n, C] +=, and the pointer's place in grad. iota: 0, 1, 2, .. */
 void lg__pointer_backward(const struct lg_model *m, const struct lg__pointer *p, float *dq,
                           float *dkey, float *grad, float *ds, const float *q,
-                          const struct lg__pointer_keys *k, int32_t carried, const int *iota,
-                          float *scratch);
+                          const struct lg__pointer_keys *k, int32_t carried, const int *iota);
 /* Once the gradients of a step are summed: a slope at 0 can only rise. */
 void lg__pointer_cut(const struct lg_model *m, const struct lg__pointer *p, float *grad);
 /* The latest ID among ids[0..at], or LG_ABSENT. */

@@ -161,3 +161,22 @@ void lg__embed(const struct lg_model *m, float *x, const int32_t *tokens,
     for (int l = 0; l < m->config.levels; l++) own[l] = ids[l] + from;
     if (m->encoding->input) m->encoding->input(x, lg__at(m, m->input), &m->config, own, n);
 }
+
+/* Whether lg_argmax would say `at` (a row with NAN is never right); most wrong ones are known after a
+ * few. */
+static int is_argmax(const float *x, int n, int at)
+{
+    for (int i = 0; i < at; i++)
+        if (!(x[i] < x[at])) return 0;
+    for (int i = at + 1; i < n; i++)
+        if (!(x[i] <= x[at])) return 0;
+    return 1;
+}
+
+int lg__count_right(const float *logits, const int32_t *target, int n, int V)
+{
+    int right = 0;
+    for (int i = 0; i < n; i++)
+        right += target[i] >= 0 && is_argmax(logits + (size_t)i * (size_t)V, V, target[i]);
+    return right;
+}

@@ -39,6 +39,7 @@ static int check_common(const lg_model *m, lg_error *err)
 {
     const lg_model_config *c = &m->config;
     char what[80];
+    if (m->arch->unpublished) return cannot(m->arch->unpublished, "take arch neox or olmo", err);
     if (c->levels != 1) return cannot("several levels of IDs", "take one level", err);
     if (c->span != LG_SPAN_FULL)
         return cannot("attention to a window of IDs", "take span full", err);
@@ -65,11 +66,11 @@ static int choose(const lg_model *m, struct lg__layout *l, const char **kind, lg
     if (neox) {
         l->format = LG__FORMAT_NEOX;
         l->attention_biases = l->ff_biases = 1;
-        *kind = "GPTNeoXForCausalLM";
+        *kind = lg__archs[LG_ARCH_NEOX]->published[0].kind;
         return 0;
     }
     l->format = LG__FORMAT_LLAMA;
-    *kind = c->norm == LG_NORM_RMS ? "LlamaForCausalLM" : "OlmoForCausalLM";
+    *kind = lg__archs[LG_ARCH_OLMO]->published[c->norm == LG_NORM_RMS].kind;
     if (c->norm == LG_NORM_LAYER || c->act != LG_ACT_SWIGLU)
         return cannot("this norm together with this activation",
                       "take norm layer with gelu, or norm plain or rms with swiglu", err);
@@ -97,7 +98,7 @@ static double share_of(const lg_model *m)
 static void add_neox(json_t *o, const lg_model *m)
 {
     const lg_model_config *c = &m->config;
-    json_object_set_new(o, "model_type", json_string("gpt_neox"));
+    json_object_set_new(o, "model_type", json_string(lg__archs[LG_ARCH_NEOX]->published[0].type));
     json_object_set_new(o, "hidden_act", json_string(c->act == LG_ACT_GELU ? "gelu" : "gelu_new"));
     json_object_set_new(o, "layer_norm_eps", json_real(c->norm_eps));
     json_object_set_new(o, "rotary_pct", json_real(share_of(m)));
@@ -110,7 +111,8 @@ static void add_llama(json_t *o, const lg_model *m)
 {
     const lg_model_config *c = &m->config;
     int olmo = c->norm == LG_NORM_PLAIN;
-    json_object_set_new(o, "model_type", json_string(olmo ? "olmo" : "llama"));
+    json_object_set_new(o, "model_type",
+                        json_string(lg__archs[LG_ARCH_OLMO]->published[!olmo].type));
     json_object_set_new(o, "hidden_act", json_string("silu"));
     json_object_set_new(o, "num_key_value_heads", json_integer(c->heads));
     json_object_set_new(o, "rope_theta", json_real(c->rope_base));

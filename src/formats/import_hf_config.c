@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engine/arch.h"
 #include "formats/import_hf.h"
 
 /* The reading of one file. After the first error the rest returns anything. */
@@ -256,17 +257,23 @@ static void read_gpt2(struct reader *r, struct lg__layout *l, int *length)
 }
 
 static const struct {
-    const char *kind, *type; /* of architectures and model_type */
-    enum lg__format format;
     lg_arch arch;
+    int name; /* of the arch's published ones */
+    enum lg__format format;
     void (*read)(struct reader *r, struct lg__layout *l, int *length);
 } kinds[] = {
-    {"GPTNeoXForCausalLM", "gpt_neox", LG__FORMAT_NEOX, LG_ARCH_NEOX, read_neox},
-    {"OlmoForCausalLM", "olmo", LG__FORMAT_LLAMA, LG_ARCH_OLMO, read_olmo},
-    {"LlamaForCausalLM", "llama", LG__FORMAT_LLAMA, LG_ARCH_OLMO, read_llama},
-    {"GPT2LMHeadModel", "gpt2", LG__FORMAT_GPT2, LG_ARCH_NEOX, read_gpt2},
+    {LG_ARCH_NEOX, 0, LG__FORMAT_NEOX, read_neox},
+    {LG_ARCH_OLMO, 0, LG__FORMAT_LLAMA, read_olmo},
+    {LG_ARCH_OLMO, 1, LG__FORMAT_LLAMA, read_llama},
+    {LG_ARCH_NEOX, 1, LG__FORMAT_GPT2, read_gpt2},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const char *name_of(int i, int type)
+{
+    const struct lg__arch *arch = lg__archs[kinds[i].arch];
+    return type ? arch->published[kinds[i].name].type : arch->published[kinds[i].name].kind;
+}
 
 /* By "architectures", where there is none by "model_type"; -1 after an error. */
 static int find_kind(struct reader *r)
@@ -275,7 +282,7 @@ static int find_kind(struct reader *r)
     const json_t *first = list ? json_array_get(list, 0) : type;
     const char *name = json_string_value(first);
     for (int i = 0; name && i < KINDS; i++)
-        if (strcmp(name, list ? kinds[i].kind : kinds[i].type) == 0) return i;
+        if (strcmp(name, name_of(i, !list)) == 0) return i;
     if (!list && !type) missing(r, "architectures");
     refuse(r, list ? "architectures" : "model_type", list ? list : type,
            "GPTNeoXForCausalLM, OlmoForCausalLM, LlamaForCausalLM and GPT2LMHeadModel are read; "
@@ -287,7 +294,7 @@ static int read_all(struct reader *r, struct lg__layout *l, lg_import_info *info
 {
     int kind = find_kind(r);
     if (kind < 0) return r->e;
-    r->kind = kinds[kind].kind;
+    r->kind = name_of(kind, 0);
     *l = (struct lg__layout){.format = kinds[kind].format};
     l->c = lg_model_config_default(kinds[kind].arch);
     check_demands(r);

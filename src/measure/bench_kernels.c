@@ -17,7 +17,8 @@ struct bench {
     float *x[BUFFERS]; /* [T, 2F] each, small numbers */
     float *packed, *scratch, *small[4];
     int32_t *token;
-    int *seen, *key, *turn;
+    int *seen, *key, *turn; /* key, turn: WIN for each of Q queries */
+    int first[Q], n[Q];
 };
 
 #define N ((size_t)T * F)
@@ -78,10 +79,10 @@ static void softmax_block_back(struct bench *b)
 }
 static void scale_rows(struct bench *b) { b->k->scale_rows(b->x[0], C, b->small[2], Q, D); }
 static void dot_rows(struct bench *b) { b->k->dot_rows(b->small[0], b->x[1], C, b->x[2], C, T, C); }
-static void softmax_rows(struct bench *b) { b->k->softmax_rows(b->x[0], Q, KEYS); }
-static void softmax_rows_back(struct bench *b)
+static void softmax_columns(struct bench *b) { b->k->softmax_columns(b->x[0], WIN, Q * H); }
+static void softmax_columns_back(struct bench *b)
 {
-    b->k->softmax_rows_backward(b->x[0], b->x[1], Q, KEYS);
+    b->k->softmax_columns_backward(b->x[0], b->x[1], WIN, Q * H);
 }
 static void entmax(struct bench *b) { b->k->entmax15_rows(b->x[0], Q, KEYS); }
 static void entmax_back(struct bench *b)
@@ -90,22 +91,23 @@ static void entmax_back(struct bench *b)
 }
 static void window_scores(struct bench *b)
 {
-    b->k->window_scores(b->x[0], b->x[1], b->x[2], 2 * C, b->key, b->turn, b->x[3], b->x[4], WIN, H,
-                        D, D, 0.2f, b->scratch);
+    b->k->window_scores(b->x[0], b->x[1], b->x[2], 2 * C, b->first, b->n, b->key, b->turn, b->x[3],
+                        b->x[4], Q, WIN, H, D, D, 0.2f, b->scratch);
 }
 static void window_scores_back(struct bench *b)
 {
-    b->k->window_scores_backward(b->x[0], b->x[5], b->small[0], b->x[1], b->x[2], 2 * C, b->key,
-                                 b->turn, b->x[3], b->x[4], WIN, H, D, D, 0.2f, b->scratch);
+    b->k->window_scores_backward(b->x[0], b->x[5], b->x[1] + N, b->x[1], b->x[2], 2 * C, b->first,
+                                 b->n, b->key, b->turn, b->x[3], b->x[4], Q, H, D, D, 0.2f,
+                                 b->scratch);
 }
 static void window_mix(struct bench *b)
 {
-    b->k->window_mix(b->x[0], b->small[0], b->x[2], 2 * C, b->key, WIN, H, D);
+    b->k->window_mix(b->x[0], b->x[1], b->x[2], 2 * C, b->first, b->n, b->key, Q, H, D);
 }
 static void window_mix_back(struct bench *b)
 {
-    b->k->window_mix_backward(b->x[0], b->x[5], b->x[1], b->small[0], b->x[2], 2 * C, b->key, WIN,
-                              H, D);
+    b->k->window_mix_backward(b->x[0], b->x[5], b->x[1], b->x[1] + N, b->x[2], 2 * C, b->first,
+                              b->n, b->key, Q, WIN, H, D);
 }
 static void cross_entropy(struct bench *b)
 {
@@ -157,14 +159,14 @@ static const struct row {
     {"softmax_block_backward", softmax_block_back, 4.0 * Q *KEYS, 4.0 * Q *KEYS},
     {"scale_rows", scale_rows, (double)Q *D, 2.0 * Q *D},
     {"dot_rows", dot_rows, 2.0 * T *C, 2.0 * T *C},
-    {"softmax_rows", softmax_rows, 5.0 * Q *KEYS, 2.0 * Q *KEYS},
-    {"softmax_rows_backward", softmax_rows_back, 4.0 * Q *KEYS, 3.0 * Q *KEYS},
     {"entmax15_rows", entmax, 40.0 * Q *KEYS, 2.0 * Q *KEYS},
     {"entmax15_rows_backward", entmax_back, 6.0 * Q *KEYS, 3.0 * Q *KEYS},
-    {"window_scores", window_scores, 2.0 * WIN *C, WIN *C},
-    {"window_scores_backward", window_scores_back, 4.0 * WIN *C, 3.0 * WIN *C},
-    {"window_mix", window_mix, 2.0 * WIN *C, WIN *C},
-    {"window_mix_backward", window_mix_back, 4.0 * WIN *C, 3.0 * WIN *C},
+    {"softmax_columns", softmax_columns, 5.0 * Q *H *WIN, 2.0 * Q *H *WIN},
+    {"softmax_columns_backward", softmax_columns_back, 4.0 * Q *H *WIN, 3.0 * Q *H *WIN},
+    {"window_scores", window_scores, 2.0 * Q *WIN *C, (double)Q *WIN *C},
+    {"window_scores_backward", window_scores_back, 4.0 * Q *WIN *C, 3.0 * Q *WIN *C},
+    {"window_mix", window_mix, 2.0 * Q *WIN *C, (double)Q *WIN *C},
+    {"window_mix_backward", window_mix_back, 4.0 * Q *WIN *C, 3.0 * Q *WIN *C},
     {"cross_entropy", cross_entropy, 5.0 * T *C, 2.0 * T *C},
     {"sum_tree", sum_tree, 7.0 * T *F, 9.0 * T *F},
     {"sum_squares", sum_squares, 2.0 * T *F, T *F},
@@ -185,8 +187,8 @@ static int init(struct bench *b, lg_error *err)
     ok &= (b->scratch = lg__alloc(b->k->gemm_tn_scratch(F, C, T) * sizeof(float))) != NULL;
     ok &= (b->token = lg__alloc(T * sizeof(int32_t))) != NULL;
     ok &= (b->seen = lg__alloc(Q * sizeof(int))) != NULL;
-    ok &= (b->key = lg__alloc(WIN * sizeof(int))) != NULL;
-    ok &= (b->turn = lg__alloc(WIN * sizeof(int))) != NULL;
+    ok &= (b->key = lg__alloc(Q * WIN * sizeof(int))) != NULL;
+    ok &= (b->turn = lg__alloc(Q * WIN * sizeof(int))) != NULL;
     if (!ok) return lg__fail(err, LG_ERROR_MEMORY, "no memory to measure the kernels (30 MB)");
     for (int i = 0; i < BUFFERS; i++)
         for (size_t j = 0; j < 2 * N; j++)
@@ -195,9 +197,13 @@ static int init(struct bench *b, lg_error *err)
         for (int j = 0; j < F; j++) b->small[i][j] = 0.5f + (float)(j % 10) * 0.1f;
     for (int i = 0; i < T; i++) b->token[i] = i % 64;
     for (int i = 0; i < Q; i++) b->seen[i] = KEYS;
-    for (int i = 0; i < WIN; i++) {
-        b->key[i] = 30 * i;
-        b->turn[i] = i / 2;
+    for (int i = 0; i < Q; i++) {
+        b->first[i] = i * WIN;
+        b->n[i] = WIN;
+        for (int j = 0; j < WIN; j++) {
+            b->key[i * WIN + j] = i + 30 * j;
+            b->turn[i * WIN + j] = j / 2;
+        }
     }
     return 0;
 }

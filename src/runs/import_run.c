@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "engine/arch.h"
 #include "positions/ids.h"
 #include "positions/positions.h"
 #include "runs/checkpoint.h"
@@ -48,7 +49,7 @@ static void say_model(struct sets *s, const lg_model_config *c)
     static const char *const norm[] = {"layer", "plain", "rms"};
     static const char *const act[] = {"gelu", "gelu-tanh", "swiglu"};
     static const char *const scaling[] = {"none", "linear", "ntk", "dynamic", "yarn"};
-    say(s, "model.arch=%s", c->arch == LG_ARCH_OLMO ? "olmo" : "neox");
+    say(s, "model.arch=%s", lg__archs[c->arch]->name);
     say(s, "model.layers=%d", c->layers);
     say(s, "model.width=%d", c->width);
     say(s, "model.heads=%d", c->heads);

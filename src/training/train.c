@@ -116,6 +116,7 @@ static double useful_gflop(const struct training *t, int first_rows)
 {
     const lg_model_config *c = &t->run.model_config;
     const lg_batch *b = &t->batch;
+    int depth = c->layers * c->loops;
     double w = c->width, ff = c->ff, rows = b->rows, wanted = 0, pairs = 0, last_pairs = 0;
     double layer = 4 * w * w + (c->act == LG_ACT_SWIGLU ? 3 : 2) * w * ff, heads = c->vocab;
     for (int l = 0; l < c->levels; l++) heads += c->id_classes[l];
@@ -128,11 +129,11 @@ static double useful_gflop(const struct training *t, int first_rows)
             last_pairs += need ? seen : 0;
         }
     if (c->span == LG_SPAN_WINDOW) pairs = last_pairs = 0;
-    double matmul = layer * rows * (c->layers - 1) + 2 * w * w * rows +
-                    (layer - 2 * w * w) * wanted + heads * w * wanted;
+    double matmul = layer * rows * (depth - 1) + 2 * w * w * rows + (layer - 2 * w * w) * wanted +
+                    heads * w * wanted;
     double alone = c->parallel ? layer - w * w : 3 * w * w;
-    if (c->layers > 1) matmul -= alone * (rows - first_rows);
-    return 1e-9 * (6 * matmul + 12 * w * (pairs * (c->layers - 1) + last_pairs));
+    if (depth > 1) matmul -= alone * (rows - first_rows);
+    return 1e-9 * (6 * matmul + 12 * w * (pairs * (depth - 1) + last_pairs));
 }
 
 /* ---- The curriculum ---------------------------------------------------------------------- */

@@ -52,6 +52,7 @@ NEOX = dict(arch="neox", norm="layer", norm_eps=1e-5, act="gelu", biases=1, para
             tied=0, encoding="rope", rope_share=1.0, rope_base=10000.0, span="full",
             scores="softmax", id_classes=0)
 OLMO = dict(NEOX, arch="olmo", norm="plain", act="swiglu", biases=0, parallel=0)
+LOOPED = dict(NEOX, arch="looped", parallel=0, inject=1)
 MIXED = (1, 2, 5, 17, 40)
 SHORT = (1, 2, 9, 26)
 TWO = dict(levels=2, window_lo=(-1, 0), window_hi=(2, 1))
@@ -216,6 +217,16 @@ CASES = [
          id_classes=(0, 3, 2), id_weight=0.3),
     case("neox_pointer_cut_slopes", NEOX, (12, 26, 3), "repeated", "few", 6, 2, 12, 2, 12,
          encoding="none", pointer=1, id_weight=1.0, cut_slopes=1),
+
+    # The layers run several times with the same weights, with what enters added each time or not.
+    case("looped_inject", LOOPED, MIXED, "plain", "all", 8, 2, 16, 2, 20, loops=3),
+    case("looped_alone_window", LOOPED, SHORT, "coupled", "few", 6, 1, 12, 2, 12, loops=4, inject=0,
+         encoding="relative", span="window", window_lo=-1, window_hi=1),
+    case("looped_inject_learned", LOOPED, SHORT, "columns", "scattered", 6, 1, 12, 2, 12, loops=3,
+         encoding="learned", max_id=24, tied=1, id_classes=3, id_weight=0.5),
+    case("looped_parallel_pointer", LOOPED, SHORT, "coupled", "few", 6, 2, 12, 2, 12, loops=2,
+         parallel=1, encoding="none", span="window", window_lo=-1, window_hi=2, pointer=1,
+         id_weight=0.8),
 ]
 
 # ---- Levels ------------------------------------------------------------------------
@@ -658,7 +669,11 @@ def forward(c, p, b):
     x = p["embed.weight"][torch.tensor(b["tokens"])]
     if c["encoding"] in ("learned", "sinusoidal"):
         x = x + added_input(c, p, ids, x.dtype)
-    for layer in ("layers.%d." % n for n in range(c["layers"])):
+    entered = x
+    for n in range(c["layers"] * c.get("loops", 1)):
+        layer = "layers.%d." % (n % c["layers"])
+        if c.get("inject") and n and n % c["layers"] == 0:
+            x = x + entered
         h1 = norm(c, p, layer + "norm1", x)
         qkv = linear(c, p, layer + "attn.qkv", h1)
         parts = []

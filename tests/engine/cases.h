@@ -7,7 +7,7 @@
 
 struct kernel_case {
     const char *op;
-    int size[4]; /* in the order that the comment of the operation's first row gives */
+    int size[5]; /* in the order that the comment of the operation's first row gives */
 };
 
 static const struct kernel_case kernel_cases[] = {
@@ -155,16 +155,16 @@ static const struct kernel_case kernel_cases[] = {
     {"dot_rows", {3, 100}},
     {"dot_rows", {17, 257}},
 
-    {"softmax_rows", {1, 1}}, /* T n */
-    {"softmax_rows", {1, 2}},
-    {"softmax_rows", {3, 5}},
-    {"softmax_rows", {5, 7}},
-    {"softmax_rows", {7, 15}},
-    {"softmax_rows", {8, 16}},
-    {"softmax_rows", {17, 17}},
-    {"softmax_rows", {33, 100}},
-    {"softmax_rows", {5, 257}},
-    {"softmax_rows", {2, 3000}},
+    {"softmax_columns", {1, 1}}, /* T n */
+    {"softmax_columns", {1, 2}},
+    {"softmax_columns", {3, 5}},
+    {"softmax_columns", {5, 7}},
+    {"softmax_columns", {7, 15}},
+    {"softmax_columns", {8, 16}},
+    {"softmax_columns", {17, 17}},
+    {"softmax_columns", {33, 100}},
+    {"softmax_columns", {5, 257}},
+    {"softmax_columns", {2, 3000}},
 
     {"entmax15_rows", {1, 1}}, /* T n */
     {"entmax15_rows", {1, 2}},
@@ -177,17 +177,18 @@ static const struct kernel_case kernel_cases[] = {
     {"entmax15_rows", {5, 257}},
     {"entmax15_rows", {2, 3000}},
 
-    {"window", {1, 1, 1, 0}}, /* n H D R */
-    {"window", {1, 1, 2, 2}},
-    {"window", {2, 2, 3, 2}},
-    {"window", {3, 1, 7, 0}},
-    {"window", {5, 3, 16, 16}},
-    {"window", {7, 2, 16, 4}},
-    {"window", {15, 4, 32, 32}},
-    {"window", {16, 1, 33, 16}},
-    {"window", {33, 2, 64, 64}},
-    {"window", {65, 3, 20, 6}},
-    {"window", {129, 2, 17, 10}},
+    {"window", {1, 1, 1, 0, 1}}, /* n H D R T */
+    {"window", {1, 1, 2, 2, 1}},
+    {"window", {2, 2, 3, 2, 3}},
+    {"window", {3, 1, 7, 0, 17}},
+    {"window", {5, 3, 16, 16, 1}},
+    {"window", {5, 4, 16, 0, 41}},
+    {"window", {7, 2, 16, 4, 8}},
+    {"window", {15, 4, 32, 32, 5}},
+    {"window", {16, 1, 33, 16, 2}},
+    {"window", {33, 2, 64, 64, 4}},
+    {"window", {65, 3, 20, 6, 3}},
+    {"window", {129, 2, 17, 10, 2}},
 
     {"cross_entropy", {1, 1}}, /* T V */
     {"cross_entropy", {2, 2}},

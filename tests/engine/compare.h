@@ -414,11 +414,23 @@ static inline void fill_scores(struct mat *s, lg_rng *r)
         }
 }
 
-static inline void compare_softmax_rows(const struct lg__kernels *k, const int *size, lg_rng *r,
-                                        struct verdict *v)
+/* The kernels have the columns of s as their rows: x and its transpose. */
+static inline void turn_over(struct mat *to, const struct mat *from)
+{
+    for (int t = 0; t < from->rows; t++)
+        for (int j = 0; j < from->cols; j++) {
+            size_t a = (size_t)j * to->ld + (size_t)t, b = (size_t)t * from->ld + (size_t)j;
+            to->d[a] = from->d[b];
+            to->f[a] = from->f[b];
+        }
+}
+
+static inline void compare_softmax_columns(const struct lg__kernels *k, const int *size, lg_rng *r,
+                                           struct verdict *v)
 {
     int T = size[0], n = size[1];
     struct mat s = mat_sum(r, T, n, 0), ds = mat_sum(r, T, n, 0);
+    struct mat s_over = mat_sum(r, n, T, 0), ds_over = mat_sum(r, n, T, 0);
     fill_scores(&s, r);
     double *p_size = hold_doubles(s.count), *ds_size = hold_doubles(s.count);
     for (int t = 0; t < T; t++) { /* p: exp(s - max) as above, and the sum's own roundings */
@@ -427,10 +439,12 @@ static inline void compare_softmax_rows(const struct lg__kernels *k, const int *
         for (int j = 0; j < n; j++)
             p_size[(size_t)t * s.ld + (size_t)j] = 4 + top - at(&s, t, j) + MEAN_ULPS(n);
     }
-    oracle->softmax_rows(s.d, T, n);
-    k->softmax_rows(s.f, T, n);
+    turn_over(&s_over, &s);
+    oracle->softmax_columns(s_over.d, n, T);
+    k->softmax_columns(s_over.f, n, T);
+    turn_over(&s, &s_over);
     for (size_t i = 0; i < s.count; i++) p_size[i] *= s.d[i];
-    judge(v, "softmax_rows p", &s, p_size, 2, EXP_TINY);
+    judge(v, "softmax_columns p", &s, p_size, 2, EXP_TINY);
 
     mat_round(&s);
     for (int t = 0; t < T; t++) {
@@ -439,9 +453,12 @@ static inline void compare_softmax_rows(const struct lg__kernels *k, const int *
         for (int j = 0; j < n; j++)
             ds_size[(size_t)t * s.ld + (size_t)j] = at(&s, t, j) * (fabs(at(&ds, t, j)) + dot);
     }
-    oracle->softmax_rows_backward(ds.d, s.d, T, n);
-    k->softmax_rows_backward(ds.f, s.f, T, n);
-    judge(v, "softmax_rows_backward ds", &ds, ds_size, MEAN_ULPS(n), EXP_TINY);
+    turn_over(&s_over, &s);
+    turn_over(&ds_over, &ds);
+    oracle->softmax_columns_backward(ds_over.d, s_over.d, n, T);
+    k->softmax_columns_backward(ds_over.f, s_over.f, n, T);
+    turn_over(&ds, &ds_over);
+    judge(v, "softmax_columns_backward ds", &ds, ds_size, MEAN_ULPS(n), EXP_TINY);
 }
 
 /* p = g^2, g = z - tau, both within [-1, 0] where p > 0: z rounds once; tau solves
@@ -478,67 +495,89 @@ static inline void compare_entmax15_rows(const struct lg__kernels *k, const int 
 
 /* ---- window attention: sums of D and of n products, of rotated numbers */
 
+/* T queries; query t sees n - t % 3 keys (at least 1), so that some rows of s are short. */
 static inline void compare_window(const struct lg__kernels *k, const int *size, lg_rng *r,
                                   struct verdict *v)
 {
-    int n = size[0], H = size[1], D = size[2], R = size[3];
+    int n = size[0], H = size[1], D = size[2], R = size[3], T = size[4], L = T * H;
     int rows = 2 * n + 1, turns = n + 2, gap = 5;
     const float scale = 0.3f;
-    struct mat q = mat_in(r, 1, H * D, 0), ks = mat_in(r, rows, H * D, gap);
+    struct mat q = mat_in(r, T, H * D, 0), ks = mat_in(r, rows, H * D, gap);
     struct mat cosine, sine = angles(r, turns, R, 1, &cosine);
-    struct mat s = mat_out(H, n, 0), ds = mat_in(r, H, n, 0);
-    struct mat dq = mat_sum(r, 1, H * D, 0), dk = mat_sum(r, rows, H * D, gap);
-    struct mat p = mat_in(r, H, n, 0), vs = mat_in(r, rows, H * D, gap);
-    struct mat out = mat_out(1, H * D, 0), dout = mat_in(r, 1, H * D, 0);
-    struct mat dp = mat_out(H, n, 0), dv = mat_sum(r, rows, H * D, gap);
-    struct room scratch = room_make(2 * (size_t)D);
-    int *key = random_order(r, rows), *turn = hold((size_t)n * sizeof *turn);
-    for (int j = 0; j < n; j++) turn[j] = (int)lg_rng_below(r, (uint32_t)turns);
+    struct mat s = mat_out(n, L, 0), ds = mat_in(r, n, L, 0);
+    struct mat dq = mat_sum(r, T, H * D, 0), dk = mat_sum(r, rows, H * D, gap);
+    struct mat p = mat_in(r, n, L, 0), vs = mat_in(r, rows, H * D, gap);
+    struct mat out = mat_out(T, H * D, 0), dout = mat_in(r, T, H * D, 0);
+    struct mat dp = mat_out(n, L, 0), dv = mat_sum(r, rows, H * D, gap);
+    struct room scratch = room_make((size_t)(T * H * D > 2 * D ? T * H * D : 2 * D));
+    int *first = hold((size_t)T * sizeof *first), *count = hold((size_t)T * sizeof *count);
+    int *key = hold((size_t)(T * n) * sizeof *key), *turn = hold((size_t)(T * n) * sizeof *turn);
+    for (int t = 0, used = 0; t < T; t++, used += count[t - 1]) {
+        int *order = random_order(r, rows);
+        first[t] = used;
+        count[t] = n - t % 3 < 1 ? 1 : n - t % 3;
+        for (int j = 0; j < count[t]; j++) {
+            key[used + j] = order[j];
+            turn[used + j] = (int)lg_rng_below(r, (uint32_t)turns);
+        }
+    }
 
-    double *s_size = hold_doubles(s.count), *out_size = hold_doubles((size_t)(H * D));
+    double *s_size = hold_doubles(s.count), *out_size = hold_doubles(out.count);
     double *dq_size = mat_abs(&dq), *dk_size = mat_abs(&dk);
     double *dp_size = hold_doubles(s.count), *dv_size = mat_abs(&dv);
     double *rotated_k = hold_doubles((size_t)D), *rotated_q = hold_doubles((size_t)D);
-    for (int h = 0; h < H; h++)
-        for (int j = 0; j < n; j++) {
-            size_t row = (size_t)key[j] * ks.ld + (size_t)(h * D), hj = (size_t)(h * n + j);
-            const double *c = cosine.d + turn[j] * (R / 2), *si = sine.d + turn[j] * (R / 2);
-            rotated_size(rotated_k, ks.d + row, c, si, D, R);
-            rotated_size(rotated_q, q.d + h * D, c, si, D, R);
-            for (int d = 0; d < D; d++) {
-                double d_dot = (double)scale * fabs(ds.d[hj]);
-                s_size[hj] += (double)scale * fabs(q.d[h * D + d]) * rotated_k[d];
-                dq_size[h * D + d] += d_dot * rotated_k[d];
-                dk_size[row + (size_t)d] += d_dot * rotated_q[d];
-                out_size[h * D + d] += fabs(p.d[hj] * vs.d[row + (size_t)d]);
-                dp_size[hj] += fabs(dout.d[h * D + d] * vs.d[row + (size_t)d]);
-                dv_size[row + (size_t)d] += fabs(p.d[hj] * dout.d[h * D + d]);
+    for (int t = 0; t < T; t++)
+        for (int h = 0; h < H; h++)
+            for (int j = 0; j < count[t]; j++) {
+                int i = first[t] + j;
+                size_t row = (size_t)key[i] * ks.ld + (size_t)(h * D),
+                       jth = (size_t)(j * L + t * H + h);
+                size_t th = (size_t)t * q.ld + (size_t)(h * D);
+                const double *c = cosine.d + turn[i] * (R / 2), *si = sine.d + turn[i] * (R / 2);
+                rotated_size(rotated_k, ks.d + row, c, si, D, R);
+                rotated_size(rotated_q, q.d + th, c, si, D, R);
+                for (size_t d = 0; d < (size_t)D; d++) {
+                    double d_dot = (double)scale * fabs(ds.d[jth]);
+                    s_size[jth] += (double)scale * fabs(q.d[th + d]) * rotated_k[d];
+                    dq_size[th + d] += d_dot * rotated_k[d];
+                    dk_size[row + d] += d_dot * rotated_q[d];
+                    out_size[th + d] += fabs(p.d[jth] * vs.d[row + d]);
+                    dp_size[jth] += fabs(dout.d[th + d] * vs.d[row + d]);
+                    dv_size[row + d] += fabs(p.d[jth] * dout.d[th + d]);
+                }
             }
-        }
 
     const int *no_rotary = R ? turn : NULL; /* R = 0: tables and turns are not looked at */
-    double *scratch64 = hold_doubles(2 * (size_t)D);
-    oracle->window_scores(s.d, q.d, ks.d, ks.ld, key, no_rotary, R ? cosine.d : NULL,
-                          R ? sine.d : NULL, n, H, D, R, (double)scale, scratch64);
-    k->window_scores(s.f, q.f, ks.f, ks.ld, key, no_rotary, R ? cosine.f : NULL, R ? sine.f : NULL,
-                     n, H, D, R, scale, scratch.f);
+    double *scratch64 = hold_doubles((size_t)(T * H * D + 2 * D));
+    oracle->window_scores(s.d, q.d, ks.d, ks.ld, first, count, key, no_rotary, R ? cosine.d : NULL,
+                          R ? sine.d : NULL, T, n, H, D, R, (double)scale, scratch64);
+    k->window_scores(s.f, q.f, ks.f, ks.ld, first, count, key, no_rotary, R ? cosine.f : NULL,
+                     R ? sine.f : NULL, T, n, H, D, R, scale, scratch.f);
+    for (int t = 0; t < T; t++) /* past the last key: -inf, and no number to judge */
+        for (int h = 0; h < H; h++)
+            for (int j = count[t]; j < n; j++) {
+                size_t jth = (size_t)(j * L + t * H + h);
+                s.f[jth] = isinf(s.f[jth]) && s.f[jth] < 0 ? 0 : 1;
+                s.d[jth] = 0;
+            }
     judge(v, "window_scores s", &s, s_size, SUM_ULPS(D), 0);
-    oracle->window_scores_backward(dq.d, dk.d, ds.d, q.d, ks.d, ks.ld, key, no_rotary,
-                                   R ? cosine.d : NULL, R ? sine.d : NULL, n, H, D, R,
+    oracle->window_scores_backward(dq.d, dk.d, ds.d, q.d, ks.d, ks.ld, first, count, key, no_rotary,
+                                   R ? cosine.d : NULL, R ? sine.d : NULL, T, H, D, R,
                                    (double)scale, scratch64);
-    k->window_scores_backward(dq.f, dk.f, ds.f, q.f, ks.f, ks.ld, key, no_rotary,
-                              R ? cosine.f : NULL, R ? sine.f : NULL, n, H, D, R, scale, scratch.f);
+    k->window_scores_backward(dq.f, dk.f, ds.f, q.f, ks.f, ks.ld, first, count, key, no_rotary,
+                              R ? cosine.f : NULL, R ? sine.f : NULL, T, H, D, R, scale, scratch.f);
     judge(v, "window_scores_backward dq", &dq, dq_size, SUM_ULPS(n + 1), 0);
-    judge(v, "window_scores_backward dk", &dk, dk_size, FEW_ULPS, 0);
+    judge(v, "window_scores_backward dk", &dk, dk_size, T > 1 ? SUM_ULPS(T) : FEW_ULPS, 0);
     judge_room(v, "window_scores wrote behind its scratch", &scratch);
 
-    oracle->window_mix(out.d, p.d, vs.d, vs.ld, key, n, H, D);
-    k->window_mix(out.f, p.f, vs.f, vs.ld, key, n, H, D);
+    oracle->window_mix(out.d, p.d, vs.d, vs.ld, first, count, key, T, H, D);
+    k->window_mix(out.f, p.f, vs.f, vs.ld, first, count, key, T, H, D);
     judge(v, "window_mix out", &out, out_size, SUM_ULPS(n), 0);
-    oracle->window_mix_backward(dp.d, dv.d, dout.d, p.d, vs.d, vs.ld, key, n, H, D);
-    k->window_mix_backward(dp.f, dv.f, dout.f, p.f, vs.f, vs.ld, key, n, H, D);
+    oracle->window_mix_backward(dp.d, dv.d, dout.d, p.d, vs.d, vs.ld, first, count, key, T, n, H,
+                                D);
+    k->window_mix_backward(dp.f, dv.f, dout.f, p.f, vs.f, vs.ld, first, count, key, T, n, H, D);
     judge(v, "window_mix_backward dp", &dp, dp_size, SUM_ULPS(D), 0);
-    judge(v, "window_mix_backward dv", &dv, dv_size, FEW_ULPS, 0);
+    judge(v, "window_mix_backward dv", &dv, dv_size, T > 1 ? SUM_ULPS(T) : FEW_ULPS, 0);
 }
 
 /* ---- loss: log and max are added and taken off, each rounding by its own size */
@@ -681,7 +720,7 @@ static const struct comparison {
     {"rotary", compare_rotary},
     {"softmax_block", compare_softmax_block},
     {"dot_rows", compare_dot_rows},
-    {"softmax_rows", compare_softmax_rows},
+    {"softmax_columns", compare_softmax_columns},
     {"entmax15_rows", compare_entmax15_rows},
     {"window", compare_window},
     {"cross_entropy", compare_cross_entropy},

@@ -107,7 +107,7 @@ static inline int fixture_levels(int *value, const char *text)
 static inline int fixture_value(struct fixture *f, const char *key, const char *text)
 {
     /* Lists in the order of the enums in lengthen.h. */
-    static const char *const archs[] = {"neox", "olmo", NULL};
+    static const char *const archs[] = {"neox", "olmo", "looped", NULL};
     static const char *const norms[] = {"layer", "plain", "rms", NULL};
     static const char *const acts[] = {"gelu", "gelu_tanh", "swiglu", NULL};
     static const char *const spans[] = {"full", "window", NULL};
@@ -126,6 +126,8 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
                 {"biases", &c->biases},
                 {"parallel", &c->parallel},
                 {"tied", &c->tied},
+                {"loops", &c->loops},
+                {"inject", &c->inject},
                 {"sink", &c->sink},
                 {"right", &f->right},
                 {"id_right", &f->id_right},
@@ -156,7 +158,7 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
     int w = -1;
     if (strcmp(key, "arch") == 0) { /* always the first line: the rest changes defaults */
         w = fixture_word(text, archs);
-        *c = lg_model_config_default(w == 1 ? LG_ARCH_OLMO : LG_ARCH_NEOX);
+        *c = lg_model_config_default(w < 0 ? LG_ARCH_NEOX : (lg_arch)w);
     } else if (strcmp(key, "norm") == 0) {
         w = fixture_word(text, norms);
         c->norm = (lg_norm)w;

@@ -336,10 +336,10 @@ static inline double gradient_attention(struct probe *p)
 
 /* ---- rows of weights */
 
-static inline double loss_softmax_rows(struct probe *p)
+static inline double loss_softmax_columns(struct probe *p)
 {
     memcpy(p->out, p->x[0], p->n * sizeof *p->out);
-    p->k->softmax_rows(p->out, p->size[0], p->size[1]);
+    p->k->softmax_columns(p->out, p->size[0], p->size[1]);
     return weighted(p);
 }
 
@@ -363,9 +363,9 @@ static inline double gradient_rows(struct probe *p, loss_function *loss,
     return gradient_error(p, loss, p->x[0], ds, n);
 }
 
-static inline double gradient_softmax_rows(struct probe *p)
+static inline double gradient_softmax_columns(struct probe *p)
 {
-    return gradient_rows(p, loss_softmax_rows, p->k->softmax_rows_backward);
+    return gradient_rows(p, loss_softmax_columns, p->k->softmax_columns_backward);
 }
 
 static inline double gradient_entmax15_rows(struct probe *p)
@@ -373,48 +373,60 @@ static inline double gradient_entmax15_rows(struct probe *p)
     return gradient_rows(p, loss_entmax15_rows, p->k->entmax15_rows_backward);
 }
 
-/* ---- window attention. x: q [H,D], k, v [rows,H,D], p [H,n] */
+/* ---- window attention. x: q [T,H,D], k, v [rows,H,D], p [n,T,H]. key holds, for each of T queries, where
+ * its keys begin, their number, and T n keys. */
 
 static inline double loss_window_scores(struct probe *p)
 {
-    int n = p->size[0], H = p->size[1], D = p->size[2];
-    p->k->window_scores(p->out, p->x[0], p->x[1], (size_t)(H * D), p->key, p->turn, p->room[0],
-                        p->room[1], n, H, D, p->size[3], 0.3, p->room[2]);
+    int n = p->size[0], H = p->size[1], D = p->size[2], T = p->size[4], *key = p->key;
+    p->k->window_scores(p->out, p->x[0], p->x[1], (size_t)(H * D), key, key + T, key + 2 * T,
+                        p->turn, p->room[0], p->room[1], T, n, H, D, p->size[3], 0.3, p->room[2]);
+    for (size_t i = 0; i < p->n; i++)
+        if (isinf(p->out[i])) p->out[i] = 0;
     return weighted(p);
 }
 
 static inline double loss_window_mix(struct probe *p)
 {
-    int n = p->size[0], H = p->size[1], D = p->size[2];
-    p->k->window_mix(p->out, p->x[3], p->x[2], (size_t)(H * D), p->key, n, H, D);
+    int H = p->size[1], D = p->size[2], T = p->size[4], *key = p->key;
+    p->k->window_mix(p->out, p->x[3], p->x[2], (size_t)(H * D), key, key + T, key + 2 * T, T, H, D);
     return weighted(p);
 }
 
 static inline double gradient_window(struct probe *p)
 {
-    int n = p->size[0], H = p->size[1], D = p->size[2], R = p->size[3], rows = n + 2;
-    size_t one = (size_t)(H * D), all = (size_t)rows * one, hn = (size_t)(H * n);
-    p->x[0] = random_doubles(p->r, one);
+    int n = p->size[0], H = p->size[1], D = p->size[2], R = p->size[3], T = p->size[4];
+    int rows = n + 2, *key = hold((size_t)(T * (n + 2)) * sizeof *key);
+    size_t one = (size_t)(H * D), all = (size_t)rows * one, hn = (size_t)(T * H * n);
+    p->x[0] = random_doubles(p->r, (size_t)T * one);
     p->x[1] = random_doubles(p->r, all);
     p->x[2] = random_doubles(p->r, all);
     p->x[3] = random_doubles(p->r, hn);
     probe_angles(p, n + 1, R);
-    p->room[2] = hold_doubles(2 * (size_t)D);
-    p->key = random_order(p->r, rows);
-    p->turn = random_order(p->r, n + 1);
+    p->room[2] = hold_doubles((size_t)(T * H * D + 2 * D));
+    p->key = key;
+    p->turn = hold((size_t)(T * n) * sizeof *p->turn);
+    for (int t = 0; t < T; t++) {
+        int *order = random_order(p->r, rows), *turn = random_order(p->r, n + 1);
+        key[t] = t * n;
+        key[T + t] = n - t % 3 < 1 ? 1 : n - t % 3;
+        memcpy(key + 2 * T + t * n, order, (size_t)n * sizeof *key);
+        memcpy(p->turn + t * n, turn, (size_t)n * sizeof *turn);
+    }
 
     probe_output(p, hn);
-    double *dq = ones(one), *dk = ones(all);
-    p->k->window_scores_backward(dq, dk, p->w, p->x[0], p->x[1], one, p->key, p->turn, p->room[0],
-                                 p->room[1], n, H, D, R, 0.3, p->room[2]);
-    less_one(dq, one);
+    double *dq = ones((size_t)T * one), *dk = ones(all);
+    p->k->window_scores_backward(dq, dk, p->w, p->x[0], p->x[1], one, key, key + T, key + 2 * T,
+                                 p->turn, p->room[0], p->room[1], T, H, D, R, 0.3, p->room[2]);
+    less_one(dq, (size_t)T * one);
     less_one(dk, all);
-    double e = gradient_error(p, loss_window_scores, p->x[0], dq, one);
+    double e = gradient_error(p, loss_window_scores, p->x[0], dq, (size_t)T * one);
     e = fmax(e, gradient_error(p, loss_window_scores, p->x[1], dk, all));
 
-    probe_output(p, one);
+    probe_output(p, (size_t)T * one);
     double *dp = ones(hn), *dv = ones(all);
-    p->k->window_mix_backward(dp, dv, p->w, p->x[3], p->x[2], one, p->key, n, H, D);
+    p->k->window_mix_backward(dp, dv, p->w, p->x[3], p->x[2], one, key, key + T, key + 2 * T, T, n,
+                              H, D);
     less_one(dv, all);
     e = fmax(e, gradient_error(p, loss_window_mix, p->x[2], dv, all));
     return fmax(e, gradient_error(p, loss_window_mix, p->x[3], dp, hn));
@@ -458,7 +470,7 @@ static const struct gradient {
     {"swiglu", gradient_swiglu},
     {"rotary", gradient_rotary},
     {"attention", gradient_attention},
-    {"softmax_rows", gradient_softmax_rows},
+    {"softmax_columns", gradient_softmax_columns},
     {"entmax15_rows", gradient_entmax15_rows},
     {"window", gradient_window},
     {"cross_entropy", gradient_cross_entropy},

@@ -22,6 +22,7 @@ static const struct {
     {"neox window entmax15", LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_ATTENTION_ENTMAX15},
     {"olmo full ssmax", LG_ARCH_OLMO, LG_SPAN_FULL, "relative", LG_ATTENTION_SSMAX},
     {"neox window ssmax", LG_ARCH_NEOX, LG_SPAN_WINDOW, "relative", LG_ATTENTION_SSMAX},
+    {"looped window softmax", LG_ARCH_LOOPED, LG_SPAN_WINDOW, "relative", LG_ATTENTION_SOFTMAX},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -35,11 +35,12 @@
     X(scale_rows, without_last, "dot_rows", 1)                                                     \
     X(softmax_block_backward, without_delta, "softmax_block", 1)                                   \
     X(dot_rows, without_last_term, "dot_rows", 1)                                                  \
-    X(softmax_rows, without_last_key, "softmax_rows", 1)                                           \
-    X(softmax_rows_backward, without_dot, "softmax_rows", 1)                                       \
+    X(softmax_columns, without_last_key, "softmax_columns", 1)                                     \
+    X(softmax_columns_backward, without_dot, "softmax_columns", 1)                                 \
     X(entmax15_rows, another_power, "entmax15_rows", 1)                                            \
     X(entmax15_rows_backward, divides_by_n, "entmax15_rows", 1)                                    \
     X(window_scores, without_rotation, "window", 1)                                                \
+    X(window_scores, sees_one_more, "window", 0)                                                   \
     X(window_scores, without_scale, "window", 1)                                                   \
     X(window_scores_backward, without_rotation, "window", 1)                                       \
     X(window_mix, without_last_key, "window", 1)                                                   \

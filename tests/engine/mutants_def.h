@@ -223,18 +223,19 @@ static inline void MUTANT(dot_rows, without_last_term)(real *out, const real *a,
 }
 
 /* The sum stops before the last key. */
-static inline void MUTANT(softmax_rows, without_last_key)(real *s, int T, int n)
+static inline void MUTANT(softmax_columns, without_last_key)(real *s, int n, int L)
 {
-    NAIVE->softmax_rows(s, T, n);
-    for (int t = 0; t < T; t++) {
-        real *p = s + t * n, rest = 1 - p[n - 1];
-        for (int j = 0; j < n && n > 1; j++) p[j] /= rest;
+    NAIVE->softmax_columns(s, n, L);
+    for (int c = 0; c < L; c++) {
+        real rest = 1 - s[(n - 1) * L + c];
+        for (int j = 0; j < n && n > 1; j++) s[j * L + c] /= rest;
     }
 }
 
-static inline void MUTANT(softmax_rows_backward, without_dot)(real *ds, const real *p, int T, int n)
+static inline void MUTANT(softmax_columns_backward, without_dot)(real *ds, const real *p, int n,
+                                                                 int L)
 {
-    for (int i = 0; i < T * n; i++) ds[i] *= p[i];
+    for (int i = 0; i < n * L; i++) ds[i] *= p[i];
 }
 
 /* (p^2 + p) / 2: right where p is 0 or 1 alone. */
@@ -257,53 +258,79 @@ static inline void MUTANT(entmax15_rows_backward, divides_by_n)(real *ds, const 
 }
 
 static inline void MUTANT(window_scores, without_rotation)(real *s, const real *q, const real *k,
-                                                           size_t ld, const int *key,
+                                                           size_t ld, const int *first,
+                                                           const int *n, const int *key,
                                                            const int *turn, const real *cosine,
-                                                           const real *sine, int n, int H, int D,
-                                                           int R, real scale, real *scratch)
+                                                           const real *sine, int T, int most, int H,
+                                                           int D, int R, real scale, real *scratch)
 {
     (void)R;
-    NAIVE->window_scores(s, q, k, ld, key, turn, cosine, sine, n, H, D, 0, scale, scratch);
+    NAIVE->window_scores(s, q, k, ld, first, n, key, turn, cosine, sine, T, most, H, D, 0, scale,
+                         scratch);
 }
 
 static inline void MUTANT(window_scores, without_scale)(real *s, const real *q, const real *k,
-                                                        size_t ld, const int *key, const int *turn,
-                                                        const real *cosine, const real *sine, int n,
-                                                        int H, int D, int R, real scale,
+                                                        size_t ld, const int *first, const int *n,
+                                                        const int *key, const int *turn,
+                                                        const real *cosine, const real *sine, int T,
+                                                        int most, int H, int D, int R, real scale,
                                                         real *scratch)
 {
     (void)scale;
-    NAIVE->window_scores(s, q, k, ld, key, turn, cosine, sine, n, H, D, R, 1, scratch);
+    NAIVE->window_scores(s, q, k, ld, first, n, key, turn, cosine, sine, T, most, H, D, R, 1,
+                         scratch);
+}
+
+/* A query with fewer keys than others sees one of its neighbour's. */
+static inline void MUTANT(window_scores, sees_one_more)(real *s, const real *q, const real *k,
+                                                        size_t ld, const int *first, const int *n,
+                                                        const int *key, const int *turn,
+                                                        const real *cosine, const real *sine, int T,
+                                                        int most, int H, int D, int R, real scale,
+                                                        real *scratch)
+{
+    NAIVE->window_scores(s, q, k, ld, first, n, key, turn, cosine, sine, T, most, H, D, R, scale,
+                         scratch);
+    for (int t = 0; t < T; t++)
+        for (int h = 0; h < H && n[t] < most; h++) s[(n[t] * T + t) * H + h] = 0;
 }
 
 static inline void MUTANT(window_scores_backward,
                           without_rotation)(real *dq, real *dk, const real *ds, const real *q,
-                                            const real *k, size_t ld, const int *key,
-                                            const int *turn, const real *cosine, const real *sine,
-                                            int n, int H, int D, int R, real scale, real *scratch)
+                                            const real *k, size_t ld, const int *first,
+                                            const int *n, const int *key, const int *turn,
+                                            const real *cosine, const real *sine, int T, int H,
+                                            int D, int R, real scale, real *scratch)
 {
     (void)R;
-    NAIVE->window_scores_backward(dq, dk, ds, q, k, ld, key, turn, cosine, sine, n, H, D, 0, scale,
-                                  scratch);
+    NAIVE->window_scores_backward(dq, dk, ds, q, k, ld, first, n, key, turn, cosine, sine, T, H, D,
+                                  0, scale, scratch);
 }
 
 static inline void MUTANT(window_mix, without_last_key)(real *out, const real *p, const real *v,
-                                                        size_t ld, const int *key, int n, int H,
-                                                        int D)
+                                                        size_t ld, const int *first, const int *n,
+                                                        const int *key, int T, int H, int D)
 {
-    NAIVE->window_mix(out, p, v, ld, key, n, H, D);
-    for (int i = 0; i < H * D; i++)
-        out[i] -= p[i / D * n + n - 1] * v[(size_t)key[n - 1] * ld + (size_t)i];
+    NAIVE->window_mix(out, p, v, ld, first, n, key, T, H, D);
+    for (int t = 0; t < T; t++)
+        for (int i = 0; i < H * D; i++) {
+            int last = n[t] - 1;
+            out[t * H * D + i] -=
+                p[(last * T + t) * H + i / D] * v[(size_t)key[first[t] + last] * ld + (size_t)i];
+        }
 }
 
-static inline void MUTANT(window_mix_backward, overwrites)(real *dp, real *dv, const real *dout,
-                                                           const real *p, const real *v, size_t ld,
-                                                           const int *key, int n, int H, int D)
+static inline void MUTANT(window_mix_backward,
+                          overwrites)(real *dp, real *dv, const real *dout, const real *p,
+                                      const real *v, size_t ld, const int *first, const int *n,
+                                      const int *key, int T, int most, int H, int D)
 {
-    NAIVE->window_mix_backward(dp, dv, dout, p, v, ld, key, n, H, D);
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < H * D; i++)
-            dv[(size_t)key[j] * ld + (size_t)i] = p[i / D * n + j] * dout[i];
+    NAIVE->window_mix_backward(dp, dv, dout, p, v, ld, first, n, key, T, most, H, D);
+    for (int t = 0; t < T; t++)
+        for (int j = 0; j < n[t]; j++)
+            for (int i = 0; i < H * D; i++)
+                dv[(size_t)key[first[t] + j] * ld + (size_t)i] =
+                    p[(j * T + t) * H + i / D] * dout[t * H * D + i];
 }
 
 static inline void MUTANT(cross_entropy, without_onehot)(real *loss, real *dlogits,

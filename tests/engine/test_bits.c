@@ -110,12 +110,17 @@ static void run_rotary(const struct lg__kernels *k, const struct row_op *op, flo
     put(op, out, 0, H * D, x, ld, T);
 }
 
-static void run_softmax_rows(const struct lg__kernels *k, const struct row_op *op, float *out,
-                             const float *in, const float *shared, int T)
+static void run_softmax_columns(const struct lg__kernels *k, const struct row_op *op, float *out,
+                                const float *in, const float *shared, int T)
 {
     (void)shared;
-    memcpy(out, in, (size_t)T * (size_t)op->in * sizeof *out);
-    k->softmax_rows(out, T, op->in);
+    int n = op->in;
+    float *s = space(T, n);
+    for (int t = 0; t < T; t++)
+        for (int j = 0; j < n; j++) s[j * T + t] = in[t * n + j];
+    k->softmax_columns(s, n, T);
+    for (int t = 0; t < T; t++)
+        for (int j = 0; j < n; j++) out[t * n + j] = s[j * T + t];
 }
 
 static void run_entmax15_rows(const struct lg__kernels *k, const struct row_op *op, float *out,
@@ -184,7 +189,7 @@ static void run_dot_rows(const struct lg__kernels *k, const struct row_op *op, f
 #define GELU(C, form) "gelu", {C, form}, C, C, 0, run_gelu
 #define SWIGLU(F) "swiglu", {F}, 2 * (F), F, 0, run_swiglu
 #define ROTARY(H, D, R) "rotary", {H, D, R}, (H) * (D) + (R), (H) * (D), 0, run_rotary
-#define SOFTMAX(n) "softmax_rows", {n}, n, n, 0, run_softmax_rows
+#define SOFTMAX(n) "softmax_columns", {n}, n, n, 0, run_softmax_columns
 #define ENTMAX(n) "entmax15_rows", {n}, n, n, 0, run_entmax15_rows
 #define LOSS(V) "cross_entropy", {V}, (V) + 1, 1, 0, run_cross_entropy
 #define BLOCK(nk) "softmax_block", {nk}, (nk) + 3, (nk) + 3, 0, run_softmax_block

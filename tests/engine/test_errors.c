@@ -18,7 +18,9 @@ struct refused {
 #define FIELD(name, kind) #name, offsetof(TYPE, name), kind
 #define TYPE lg_model_config
 static const struct refused bad_shapes[] = {
-    {FIELD(arch, 'i'), {"2"}},
+    {FIELD(arch, 'i'), {"3"}},
+    {FIELD(loops, 'i'), {"0", "2", "1001"}}, /* 2: not of arch neox */
+    {FIELD(inject, 'i'), {"1", "2"}},
     {FIELD(vocab, 'i'), {"0", "-3", "16777217"}},
     {FIELD(layers, 'i'), {"0", "1001"}},
     {FIELD(width, 'i'), {"0", "-8", "65537", "25"}}, /* 25: not a multiple of 2 heads */

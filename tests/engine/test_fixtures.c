@@ -84,6 +84,10 @@ static const char *const cases[] = {
     "olmo_sink_entmax_window",
     "neox_sink_ssmax_window",
     "neox_pointer_cut_slopes",
+    "looped_inject",
+    "looped_alone_window",
+    "looped_inject_learned",
+    "looped_parallel_pointer",
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

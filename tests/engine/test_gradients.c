@@ -62,7 +62,7 @@ static void blocks_of_attention_are_one_softmax(void **state)
         double *s = random_doubles(&r, N), *p = hold_doubles(N);
         double m = -INFINITY, l = 0, alpha;
         memcpy(p, s, N * sizeof *p);
-        lg__naive64.softmax_rows(p, 1, N);
+        lg__naive64.softmax_columns(p, N, 1);
         for (int first = 0; first < N; first += width) {
             int nk = N - first < width ? N - first : width;
             lg__naive64.softmax_block(s + first, (size_t)nk, &m, &l, &alpha, &nk, 1, nk);

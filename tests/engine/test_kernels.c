@@ -87,7 +87,7 @@ static void rows_of_weights_sum_to_one(void **state)
         float soft[100], ent[100];
         double soft_sum = 0, ent_sum = 0;
         for (int i = 0; i < 100; i++) soft[i] = ent[i] = (float)(i % 10) - 1000.0f;
-        (*k)->softmax_rows(soft, 1, 100);
+        (*k)->softmax_columns(soft, 100, 1);
         (*k)->entmax15_rows(ent, 1, 100);
         for (int i = 0; i < 100; i++) {
             soft_sum += (double)soft[i];

@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/first.h"
+#include "engine/arch.h"
+#include "engine/layer.h"
 #include "engine/kernels.h"
 
 /* The best instruction set gets all of the work, the others (and sanitizers) a part. */
@@ -60,6 +61,11 @@ static lg_model_config config_of(int i)
     if (i % 4 == 2) c.act = LG_ACT_GELU_TANH;
     if (i % 6 == 5) c.norm = LG_NORM_RMS;
     if (i % 9 == 4) c.parallel = !c.parallel;
+    if (i % 8 == 6 || i % 12 == 8) { /* window, full */
+        c.arch = LG_ARCH_LOOPED;
+        c.loops = 2;
+        c.inject = i % 16 != 6;
+    }
     c.seed = (uint64_t)i + 100;
     return c;
 }
@@ -69,9 +75,9 @@ static const char *config_name(int i)
     static char name[160];
     lg_model_config c = config_of(i);
     snprintf(name, sizeof name, "%s %s %s %s %s, width %d, heads %d, layers %d, window %d..%d",
-             lg_isa(), c.arch == LG_ARCH_NEOX ? "neox" : "olmo",
-             c.span == LG_SPAN_FULL ? "full" : "window", c.encoding, score_names[c.attention],
-             c.width, c.heads, c.layers, c.window_lo[0], c.window_hi[0]);
+             lg_isa(), lg__archs[c.arch]->name, c.span == LG_SPAN_FULL ? "full" : "window",
+             c.encoding, score_names[c.attention], c.width, c.heads, c.layers, c.window_lo[0],
+             c.window_hi[0]);
     return name;
 }
 
@@ -348,10 +354,10 @@ static void a_row_is_the_same_decoded(void **state)
 /* The tokens that the one at `place` can depend on: not later, ID within `layers` windows. */
 static int field_of(const lg_model_config *c, const struct text *x, int place, int *member)
 {
-    int n = 0;
+    int n = 0, depth = c->layers * c->loops;
     for (int t = 0; t <= place; t++) {
         int64_t d = (int64_t)x->ids[t] - x->ids[place];
-        if (d >= (int64_t)c->layers * c->window_lo[0] && d <= (int64_t)c->layers * c->window_hi[0])
+        if (d >= (int64_t)depth * c->window_lo[0] && d <= (int64_t)depth * c->window_hi[0])
             member[n++] = t;
     }
     return n;
@@ -428,8 +434,8 @@ static void what_is_seen_changes_bits_and_nothing_else_does(void **state)
         int last = x.n - 1, seen = 0, changed = 0, outside = 0;
         for (int t = 0; t < x.n; t++) {
             int64_t d = (int64_t)x.ids[t] - x.ids[last];
-            int inside = full || (d >= k.c->layers * k.c->window_lo[0] &&
-                                  d <= k.c->layers * k.c->window_hi[0]);
+            int depth = k.c->layers * k.c->loops;
+            int inside = full || (d >= depth * k.c->window_lo[0] && d <= depth * k.c->window_hi[0]);
             int direct = full || (d >= k.c->window_lo[0] && d <= k.c->window_hi[0]);
             if (!direct && inside) continue; /* may or may not, by way of another token */
             int changes = last_row_changes(&k, &x, &room, t);

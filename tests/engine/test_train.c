@@ -156,7 +156,7 @@ static float *flat(const lg_model *m, const lg_trainer *gradients)
 static void adamw_by_the_formula(void **state)
 {
     (void)state;
-    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_OLMO; arch++, release()) {
+    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_LOOPED; arch++, release()) {
         lg_model_config c = config((lg_arch)arch);
         lg_model *m = model_new(&c);
         lg_train_options o = bare(0.01);
@@ -327,7 +327,7 @@ static double loss_of(const float *logits, const int32_t *targets, const int *ro
 static void losses_and_counts(void **state)
 {
     (void)state;
-    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_OLMO; arch++) {
+    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_LOOPED; arch++) {
         lg_model_config c = config((lg_arch)arch);
         lg_model *m = model_new(&c);
         lg_train_options o = bare(0.003);
@@ -415,10 +415,10 @@ static void fill_previous(lg_batch *b, uint64_t seed)
     }
 }
 
-static void both_architectures_learn(void **state)
+static void every_architecture_learns(void **state)
 {
     (void)state;
-    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_OLMO; arch++)
+    for (int arch = LG_ARCH_NEOX; arch <= LG_ARCH_LOOPED; arch++)
         for (int window = 0; window < 2; window++) {
             lg_model_config c = config((lg_arch)arch);
             c.id_classes[0] = 0;
@@ -570,6 +570,85 @@ static void the_parameter_table(void **state)
 
 /* ---- Choosing a token ------------------------------------------------------------------------- */
 
+/* ---- Layers that are run several times -------------------------------------------------------- */
+
+static double loss_along(lg_model *m, lg_evaluator *e, const lg_batch *b, const float *start,
+                         const float *direction, double far)
+{
+    lg_eval_result r;
+    for (int i = 0; i < lg_model_param_count(m); i++) {
+        lg_param p = lg_model_param(m, i);
+        for (size_t j = 0; j < count(p); j++)
+            p.data[j] = (float)((double)*start++ + far * (double)*direction++);
+    }
+    lg_model_touch(m);
+    assert_int_equal(lg_evaluator_run(e, b, &r, NULL), 0);
+    return r.loss + r.id_loss;
+}
+
+/* Along the gradient the loss rises by its square. Weights are shared and the input enters several
+ * times: a use whose gradient is lost, or counted twice, shows. */
+static void gradients_of_loops_by_differences(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++, release()) {
+        lg_model_config c = config(LG_ARCH_LOOPED);
+        c.layers = 1 + i % 2;
+        c.loops = 2 + i / 4;
+        c.inject = i / 2 % 2;
+        if (i % 3 == 2) c.encoding = "sinusoidal"; /* then the first layer is run row by row */
+        lg_model *m = model_new(&c);
+        lg_train_options o = bare(0);
+        lg_trainer *t = trainer_new(m, &o);
+        lg_evaluator *e = lg_evaluator_new(m, 1, NULL);
+        lg_batch b;
+        lg_batch_init(&b);
+        fill(&b, 5, 12);
+        assert_int_equal(lg_trainer_gradients(t, &b, NULL, NULL), 0);
+        const float *g = flat(m, t), *start = flat(m, NULL);
+        double square = 0;
+        for (int64_t j = 0; j < lg_model_param_total(m); j++) square += (double)g[j] * (double)g[j];
+        double step = 1e-2 / square;
+        double rise = loss_along(m, e, &b, start, g, step) - loss_along(m, e, &b, start, g, -step);
+        if (!(fabs(rise / (2 * step) / square - 1) < 5e-3))
+            fail_msg("config %d: the loss rises by %g, its gradient says %g", i, rise / (2 * step),
+                     square);
+        lg_batch_clear(&b);
+        lg_evaluator_free(e);
+        lg_trainer_free(t);
+        lg_model_free(m);
+    }
+}
+
+/* Run once, it is the plain model, bit by bit; more often, and with injection, it is another. */
+static void one_loop_is_the_plain_model(void **state)
+{
+    (void)state;
+    lg_model_config plain = config(LG_ARCH_NEOX);
+    plain.parallel = 0;
+    lg_batch b;
+    lg_batch_init(&b);
+    fill(&b, 6, 6);
+    float *first = NULL;
+    for (int i = 0; i < 4; i++) {
+        lg_model_config c = i ? config(LG_ARCH_LOOPED) : plain;
+        if (i) c.loops = i < 2 ? 1 : 2;
+        if (i < 3) c.inject = 0;
+        lg_model *m = model_new(&c);
+        lg_evaluator *e = lg_evaluator_new(m, 1, NULL);
+        lg_eval_result r;
+        assert_int_equal(lg_evaluator_run(e, &b, &r, NULL), 0);
+        size_t bytes = (size_t)r.rows * VOCAB * sizeof *first;
+        if (!i) first = memcpy(hold(bytes), r.logits, bytes);
+        assert_int_equal(memcmp(r.logits, first, bytes) != 0, i > 1);
+        if (i == 2) memcpy(first, r.logits, bytes); /* the next must differ from this one */
+        lg_evaluator_free(e);
+        lg_model_free(m);
+    }
+    lg_batch_clear(&b);
+    release();
+}
+
 static void argmax(void **state)
 {
     (void)state;
@@ -644,10 +723,12 @@ int main(void)
         cmocka_unit_test(clipping),
         cmocka_unit_test(losses_and_counts),
         cmocka_unit_test(weight_of_the_id_loss),
-        cmocka_unit_test(both_architectures_learn),
+        cmocka_unit_test(every_architecture_learns),
         cmocka_unit_test(the_id_head_learns),
         cmocka_unit_test(a_tied_head_is_the_embedding),
         cmocka_unit_test(the_parameter_table),
+        cmocka_unit_test(gradients_of_loops_by_differences),
+        cmocka_unit_test(one_loop_is_the_plain_model),
         cmocka_unit_test(argmax),
         cmocka_unit_test(right_is_the_argmax),
         cmocka_unit_test(sampling),

@@ -397,13 +397,13 @@ static void what_the_format_says_otherwise_is_the_same_function(void **state)
 static void what_the_formats_cannot_say_is_refused(void **state)
 {
     (void)state;
-    enum { CASES = 15 };
+    enum { CASES = 16 };
     lg_model_config neox = lg_model_config_default(LG_ARCH_NEOX), c[CASES];
     lg_model_config olmo = lg_model_config_default(LG_ARCH_OLMO);
     static const char *const words[CASES] = {
-        "window",        "relative",   "learned",      "turns nothing", "sink",
-        "softmax",       "heads that", "heads that",   "levels",        "rope_scaling",
-        "norm together", "parallel",   "rope_share 1", "biases",        "norm_eps"};
+        "window",       "relative",   "learned",  "turns nothing", "sink",          "softmax",
+        "heads that",   "heads that", "levels",   "rope_scaling",  "norm together", "parallel",
+        "rope_share 1", "biases",     "norm_eps", "same weights"};
     for (int i = 0; i < CASES; i++) c[i] = i < 10 ? neox : olmo;
     c[0].span = LG_SPAN_WINDOW;
     c[1].encoding = "relative";
@@ -420,6 +420,7 @@ static void what_the_formats_cannot_say_is_refused(void **state)
     c[12].rope_share = 0.5;
     c[13].biases = 1;
     c[14].norm_eps = 1e-6;
+    c[15] = lg_model_config_default(LG_ARCH_LOOPED);
     for (int i = 0; i < CASES; i++) {
         char path[128];
         lg_error err = {0};

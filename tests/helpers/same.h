@@ -24,6 +24,7 @@ static inline void same_model(const lg_model_config *a, const lg_model_config *b
 {
     SAME(arch), SAME(vocab), SAME(layers), SAME(width), SAME(heads), SAME(ff), SAME(norm);
     SAME(norm_eps), SAME(act), SAME(biases), SAME(parallel), SAME(tied), SAME(levels);
+    SAME(loops), SAME(inject);
     assert_string_equal(a->encoding, b->encoding);
     SAME(max_id), SAME(rope_share), SAME(rope_base), SAME(rope_scaling), SAME(rope_factor);
     SAME(rope_length), SAME(span), SAME(window_lo), SAME(window_hi), SAME(attention), SAME(sink);

@@ -37,8 +37,8 @@ static void open_config(const struct lg__config *c, struct opened *x)
 static void defaults_are_the_librarys(void **state)
 {
     (void)state;
-    static const char *const archs[] = {"model.arch=neox", "model.arch=olmo"};
-    for (int a = 0; a < 2; a++) {
+    static const char *const archs[] = {"model.arch=neox", "model.arch=olmo", "model.arch=looped"};
+    for (int a = 0; a < 3; a++) {
         const char *sets[] = {"task.name=parity-scratchpad", archs[a]};
         struct lg__config c;
         read_sets(&c, sets, 2);
@@ -122,6 +122,8 @@ GET(get_norm_eps, x->m.norm_eps)
 GET(get_act, x->m.act)
 GET(get_biases, x->m.biases)
 GET(get_parallel, x->m.parallel)
+GET(get_loops, x->m.loops)
+GET(get_inject, x->m.inject)
 GET(get_tied, x->m.tied)
 GET(get_attention, x->m.attention)
 GET(get_sink, x->m.sink)
@@ -175,7 +177,7 @@ static const struct effect effects[] = {
     {"positions.rope.scaling", "yarn", LG_ROPE_YARN, get_scaling},
     {"positions.rope.factor", "4", 4, get_factor},
     {"positions.rope.length", "64", 64, get_rope_length},
-    {"model.arch", "olmo", LG_ARCH_OLMO, get_arch},
+    {"model.arch", "looped", LG_ARCH_LOOPED, get_arch},
     {"model.layers", "3", 3, get_layers},
     {"model.width", "96", 96, get_width},
     {"model.heads", "6", 6, get_heads},
@@ -185,6 +187,8 @@ static const struct effect effects[] = {
     {"model.act", "gelu-tanh", LG_ACT_GELU_TANH, get_act},
     {"model.biases", "yes", 1, get_biases},
     {"model.parallel", "yes", 1, get_parallel},
+    {"model.loops", "3", 3, get_loops},
+    {"model.inject", "no", 0, get_inject},
     {"model.tied", "yes", 1, get_tied},
     {"model.attention", "entmax15", LG_ATTENTION_ENTMAX15, get_attention},
     {"model.sink", "yes", 1, get_sink},
