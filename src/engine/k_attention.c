@@ -7,12 +7,10 @@ LG_INLINE float exp1(float x) { return v_exp(v_set(x))[0]; }
 
 static float row_max(const float *s, int n, float m)
 {
-    vf top = v_set(m);
-    int i = 0;
-    for (; i + LG_W <= n; i += LG_W) top = v_max(top, v_load(s + i));
-    m = v_top(top);
-    for (; i < n; i++) m = s[i] > m ? s[i] : m;
-    return m;
+    vf low = v_set(m), top = low;
+    for (int i = 0; i < n; i += LG_W)
+        top = v_max(top, n - i >= LG_W ? v_load(s + i) : v_load_or(s + i, n - i, low));
+    return v_top(top);
 }
 
 void LG_K(softmax_block)(float *s, size_t lds, float *m, float *l, float *alpha, const int *seen,
@@ -31,9 +29,7 @@ void LG_K(softmax_block)(float *s, size_t lds, float *m, float *l, float *alpha,
             sum += p;
         }
         if (j < n) {
-            float tail[LG_W] = {0};
-            v_store_n(tail, v_exp(v_load_n(s + j, n - j) - v_set(top)), n - j);
-            vf p = v_load(tail);
+            vf p = v_exp(v_load_or(s + j, n - j, v_set(-INFINITY)) - v_set(top));
             v_store_n(s + j, p, n - j);
             sum += p;
         }
@@ -78,8 +74,32 @@ void LG_K(dot_rows)(float *out, const float *a, size_t lda, const float *b, size
     for (int t = 0; t < T; t++, a += lda, b += ldb) out[t] = dot(a, b, C);
 }
 
+/* Rows of one vector at most, as a window has: a few are read before the first is written, since a masked store
+ * holds up the loads that touch the same vector. The sum is in the order of the keys, as below. */
+static void softmax_short(float *s, int T, int n)
+{
+    enum { FEW = 8 };
+    for (int t = 0; t < T; t += FEW, s += FEW * n) {
+        vf row[FEW], low = v_set(-INFINITY);
+        int few = T - t < FEW ? T - t : FEW;
+        for (int i = 0; i < few; i++) row[i] = v_load_or(s + i * n, n, low);
+        for (int i = 0; i < few; i++) {
+            float e[LG_W], sum = 0;
+            row[i] = v_exp(row[i] - v_set(v_top(row[i])));
+            v_store(e, row[i]);
+            for (int j = 0; j < n; j++) sum += e[j];
+            row[i] *= v_set(1.0f / sum);
+        }
+        for (int i = 0; i < few; i++) v_store_n(s + i * n, row[i], n);
+    }
+}
+
 void LG_K(softmax_rows)(float *s, int T, int n)
 {
+    if (n <= LG_W) {
+        softmax_short(s, T, n);
+        return;
+    }
     for (int t = 0; t < T; t++, s += n) {
         vf top = v_set(row_max(s, n, -INFINITY));
         for (int i = 0; i < n; i += LG_W) give(s, v_exp(take(s, i, n) - top), i, n);

@@ -18,7 +18,7 @@ struct lg__kernels {
 
 /* Raised whenever a change of a kernel, or of the order of sums, may change a bit of a result: a
  * checkpoint carries it, and a run that goes on with other kernels is marked. */
-enum { LG__KERNELS_VERSION = 2 };
+enum { LG__KERNELS_VERSION = 3 };
 
 /* The best table that this CPU runs, or the one that LENGTHEN_ISA names. */
 const struct lg__kernels *lg__kernels_get(void);

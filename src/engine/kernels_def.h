@@ -112,7 +112,7 @@ KERNEL(void, cross_entropy, real *loss, real *dlogits, const real *logits, const
  * b + step, step = 1, 2, 4, ..; blocks is a power of two, NULL entries count as zero. */
 KERNEL(void, sum_tree, real *out, const real *const *block, int blocks, size_t n)
 KERNEL(double, sum_squares, const real *x, size_t n) /* in double */
-/* m = beta1 m + (1-beta1) g; v = beta2 v + (1-beta2) g^2;
+/* m = beta1 m + (1-beta1) g; v = beta2 v + (1-beta2) g^2, both 0 where they are subnormal as floats;
  * p = p - lr (decay p + (m / bias_correction1) / (sqrt(v / bias_correction2) + eps)), fix = 1 - beta^step. */
 KERNEL(void, adamw, real *p, real *m, real *v, const real *g, size_t n, real lr, real decay,
        real beta1, real beta2, real eps, real bias_correction1, real bias_correction2)

@@ -5,6 +5,7 @@
  *
  * Every sum runs from the first term to the last, so that the bits of a row depend on that
  * row alone. Compile without fast-math and without contraction (-std=c11 does). */
+#include <float.h>
 #include <math.h>
 #include <tgmath.h>
 
@@ -511,6 +512,8 @@ static void adamw(real *p, real *m, real *v, const real *g, size_t n, real lr, r
     for (size_t i = 0; i < n; i++) {
         m[i] = beta1 * m[i] + (1 - beta1) * g[i];
         v[i] = beta2 * v[i] + (1 - beta2) * g[i] * g[i];
+        if (fabs(m[i]) < (real)FLT_MIN) m[i] = 0;
+        if (v[i] < (real)FLT_MIN) v[i] = 0;
         p[i] -=
             lr * (decay * p[i] + (m[i] / bias_correction1) / (sqrt(v[i] / bias_correction2) + eps));
     }
