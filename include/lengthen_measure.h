@@ -299,6 +299,7 @@ typedef struct lg_bench_options {
     int threads;              /* 0: all cores */
     double seconds;           /* for each measurement, 1 */
     const char *shape;        /* only the step shapes whose name has this in it; NULL: all */
+    lg_precision precision;   /* of the step */
     const char *torch_script; /* bench/torch_step.py: measure PyTorch in turn; NULL: do not */
     const char *torch_python; /* the Python that has torch */
     const char *tokenizer;    /* text: NULL: one that is learned from the text */

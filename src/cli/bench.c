@@ -22,6 +22,7 @@ const char lg_cmd_bench_help[] =
     "                           is all of them)\n"
     "  --shape TEXT             only the step, and of its shapes those with TEXT in their\n"
     "                           name (w256-l4)\n"
+    "  --precision P            fp32 or bf16, of the step (fp32)\n"
     "  --against torch          the same step, or generation, in PyTorch, in turn in the same\n"
     "                           run: without any setting (torch), with this CPU's kernels on\n"
     "                           all cores (cpu), the fastest of all ways we know (tuned), and\n"
@@ -39,6 +40,7 @@ const char lg_cmd_bench_help[] =
 struct request {
     lg_bench_options o;
     int only, peer; /* their places among the names, or -1 */
+    int precision;
     int json;
     const char *part; /* of the last row printed */
 };
@@ -167,6 +169,8 @@ static int choose_part(struct request *q)
     if (o->shape && other)
         return lg_cli_wrong("bench", "--shape \"%s\" is for steps, but --only is %s", o->shape,
                             other);
+    if (o->precision != LG_PRECISION_FP32 && other)
+        return lg_cli_wrong("bench", "--precision is for steps, but --only is %s", other);
     if ((o->tokenizer || o->text) && (o->shape || (q->only != ALL && q->only != TEXT)))
         return lg_cli_wrong("bench", "--tokenizer and --text are for --only text");
     if (o->tokenizer || o->text) q->only = TEXT;
@@ -180,6 +184,7 @@ static int read_options(struct request *q, int argc, char **argv)
     const struct lg_cli_option rows[] = {
         {"only", .word = &q->only, .names = "peak, kernel, task, text, step, generate or probe"},
         {"shape", .text = &o->shape},
+        {"precision", .word = &q->precision, .names = "fp32 or bf16"},
         {"against", .word = &q->peer, .names = "torch", .take = "torch, the only peer"},
         {"python", .text = &o->torch_python},
         {"tokenizer", .text = &o->tokenizer},
@@ -191,6 +196,7 @@ static int read_options(struct request *q, int argc, char **argv)
     };
     int code = lg_cli_options("bench", rows, &argc, &argv);
     if (code) return code;
+    o->precision = q->precision > 0 ? LG_PRECISION_BF16 : LG_PRECISION_FP32;
     if (argc) return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[0]);
     return choose_part(q);
 }

@@ -24,6 +24,14 @@ KERNEL(void, gemm, real *c, size_t ldc, const real *a, size_t lda, const real *P
 KERNEL(size_t, gemm_tn_scratch, int M, int N, int R)
 KERNEL(void, gemm_tn, real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
        int M, int N, int R, int add, real *scratch)
+/* The same five with both operands rounded to bf16 (lg__bf16), sums in fp32. */
+KERNEL(size_t, half_pack_size, int K, int N)
+KERNEL(void, half_pack, real *P, const real *b, size_t rs, size_t cs, int K, int N)
+KERNEL(void, half_gemm, real *c, size_t ldc, const real *a, size_t lda, const real *P,
+       const real *bias, int M, int N, int K, int add)
+KERNEL(size_t, half_gemm_tn_scratch, int M, int N, int R)
+KERNEL(void, half_gemm_tn, real *c, size_t ldc, const real *a, size_t lda, const real *b,
+       size_t ldb, int M, int N, int R, int add, real *scratch)
 /* out[C] += sum_t x[t,c]: the gradient of a bias. */
 KERNEL(void, sum_rows, real *out, const real *x, int T, int C)
 

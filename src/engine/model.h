@@ -79,8 +79,8 @@ struct lg_model {
     float *rotary_cos, *rotary_sin; /* window and rope: [lg__rotary_rows, R/2] */
 };
 
-/* Packs the weights of linear i (0..linear_count-1) anew. */
-void lg__model_pack(struct lg_model *m, int i);
+/* Packs the weights of linear i (0..linear_count-1) anew, for y and, if asked, for dx. */
+void lg__model_pack(struct lg_model *m, int i, int backward);
 
 static inline const float *lg__at(const struct lg_model *m, size_t offset)
 {

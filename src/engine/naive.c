@@ -71,6 +71,42 @@ static void gemm_tn(real *c, size_t ldc, const real *a, size_t lda, const real *
         }
 }
 
+/* bf16: the operands rounded one by one. */
+#define HALF(x) ((real)lg__bf16((float)(x)))
+
+static size_t half_pack_size(int K, int N) { return pack_size(K, N); }
+static size_t half_gemm_tn_scratch(int M, int N, int R) { return gemm_tn_scratch(M, N, R); }
+
+static void half_pack(real *P, const real *b, size_t rs, size_t cs, int K, int N)
+{
+    pack(P, b, rs, cs, K, N);
+    for (size_t i = 0; i < pack_size(K, N); i++) P[i] = HALF(P[i]);
+}
+
+static void half_gemm(real *c, size_t ldc, const real *a, size_t lda, const real *P,
+                      const real *bias, int M, int N, int K, int add)
+{
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            real *cmn = ROW(c, ldc, m) + n, sum = 0;
+            for (int k = 0; k < K; k++) sum += HALF(ROW(a, lda, m)[k]) * ROW(P, K, n)[k];
+            if (bias) sum += bias[n];
+            *cmn = add ? *cmn + sum : sum;
+        }
+}
+
+static void half_gemm_tn(real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
+                         int M, int N, int R, int add, real *scratch)
+{
+    (void)scratch;
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            real *cmn = ROW(c, ldc, m) + n, sum = 0;
+            for (int r = 0; r < R; r++) sum += HALF(ROW(a, lda, r)[m]) * HALF(ROW(b, ldb, r)[n]);
+            *cmn = add ? *cmn + sum : sum;
+        }
+}
+
 static void sum_rows(real *out, const real *x, int T, int C)
 {
     for (int c = 0; c < C; c++) {
@@ -532,5 +568,6 @@ static void add(real *out, const real *x, size_t n)
 #define KERNEL(returns, kernel, ...) .kernel = kernel,
 const struct LG__TABLE LG__NAIVE = {
     .name = "naive",
+    .half = "naive",
 #include "kernels_def.h"
 };

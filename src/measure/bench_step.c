@@ -61,6 +61,7 @@ static int run_shape(const lg_bench_options *o, int i, struct lg__peak *p, lg_be
     struct lg__shape shape;
     lg_train_options train = lg_train_options_default();
     train.threads = o->threads;
+    train.precision = o->precision;
     int e = lg__shape_open(i, &shape, err);
     if (e) return e;
     lg_model *m = lg_model_new(&shape.config, err);
