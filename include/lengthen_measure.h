@@ -278,28 +278,30 @@ int lg_run_generate_text(const lg_text_generate_options *o, lg_text_generated *g
 
 /* Speeds are best times of several; compare them within one run, never across runs. */
 typedef struct lg_bench_row {
-    const char *bench; /* "peak", "kernel", "task", "text", "step" or "probe" */
+    const char *bench; /* "peak", "kernel", "task", "text", "step", "generate" or "probe" */
     const char *name;  /* library, kernel, task, tokenizer or shape */
     int threads;
-    double gflops;       /* step, probe: on useful FLOPs */
+    double gflops;       /* step, generate, probe: on useful FLOPs */
     double gbytes;       /* kernel: GB/s read and written, counting each operand once; text: read */
-    double tokens_per_s; /* step, task, text */
+    double tokens_per_s; /* step, generate (of the answers), task, text */
     double predictions_per_s; /* probe */
-    double step_ms;           /* step */
-    double peak;       /* step, probe: GFLOPS of the best library, the larger of before and after */
+    double step_ms;           /* step; generate: one token of every sequence */
+    double
+        peak; /* step, generate, probe: GFLOPS of the best library, the larger of before and after */
     double peak_share; /* gflops / peak */
     double peak_drift; /* how far the peaks before and after differ, 0.1 is 10% */
-    /* step: PyTorch's tokens/s, 0 if not measured: without any setting; with the kernels of
+    /* step, generate: PyTorch's tokens/s, 0 if not measured: without any setting; with the kernels of
      * this CPU chosen (OPENBLAS_CORETYPE, ATEN_CPU_CAPABILITY) on all cores; the fastest of
-     * every way that bench/torch_step.py knows. */
-    double torch, torch_cpu, torch_tuned;
-    double ratio_torch, ratio_torch_cpu, ratio_torch_tuned; /* ours / theirs */
+     * every way that bench/torch_step.py knows; the fastest with its bf16 autocast. */
+    double torch, torch_cpu, torch_tuned, torch_bf16;
+    double ratio_torch, ratio_torch_cpu, ratio_torch_tuned, ratio_torch_bf16; /* ours / theirs */
 } lg_bench_row;
 
 typedef struct lg_bench_options {
     int threads;              /* 0: all cores */
     double seconds;           /* for each measurement, 1 */
     const char *shape;        /* only the step shapes whose name has this in it; NULL: all */
+    lg_precision precision;   /* of the step */
     const char *torch_script; /* bench/torch_step.py: measure PyTorch in turn; NULL: do not */
     const char *torch_python; /* the Python that has torch */
     const char *tokenizer;    /* text: NULL: one that is learned from the text */
@@ -323,11 +325,16 @@ int lg_bench_tasks(const lg_bench_options *o, lg_bench_report *report, void *con
                    lg_error *err);
 /* Encoding text to tokens, on one core, by the time that the core worked on it. */
 int lg_bench_text(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
-/* The whole training step. Useful FLOPs are 6 x weights of each matmul x rows that it is
- * needed for, + 12 x head width x heads x visible pairs x layers, and nothing else. A
- * measurement whose peaks before and after differ by over 10% is void and repeated; after
+/* The whole training step: models by their sizes, of three tasks as in experiments/ (windows, an ID head, a
+ * pointer), of text, and GPT-2 small. Useful FLOPs are 6 x weights of each matmul x rows that it is
+ * needed for, + 12 x head width x heads x pairs of a query and a key that it sees x layers (6 x width for
+ * those of a pointer), and nothing else. A measurement whose peaks before and after differ by over 10% is void and repeated; after
  * five such the row is reported with its drift. */
 int lg_bench_step(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
+/* Generation with the key-value cache, 64 tokens after prompts of 64, of 1 and of 64 sequences side by side: 6
+ * layers, width 256, vocabulary 4096. Useful FLOPs are 2 x weights x tokens + 4 x width x visible pairs x layers. */
+int lg_bench_generate(const lg_bench_options *o, lg_bench_report *report, void *context,
+                      lg_error *err);
 /* The influence of every earlier token on every prediction of a text of 512 tokens, by leaving each
  * out, on random weights: 6 layers, width 256, vocabulary 4096. Useful FLOPs are those of a forward
  * pass over the tokens behind the one that is left out. */

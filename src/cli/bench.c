@@ -1,5 +1,5 @@
 /* bench.c: `lengthen bench`, this machine's peak, each kernel, the generators, text, the whole step,
- * the probe. */
+ * generation, the probe. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,18 @@ const char lg_cmd_bench_help[] =
     "Measures this machine's matrix-multiply peak (the best of the libraries that are\n"
     "installed, and our own), each kernel, the making of examples of each task, the encoding of\n"
     "text, whole training steps as tokens a second and as a share of that peak, counting useful\n"
-    "FLOPs only, and the same of the probe's leaving out of every token of a text.\n"
+    "FLOPs only, and the same of generation and of the probe's leaving out of every token of a\n"
+    "text.\n"
     "\n"
-    "  --only PART              peak, kernel, task, text, step or probe (the default is all six)\n"
+    "  --only PART              peak, kernel, task, text, step, generate or probe (the default\n"
+    "                           is all of them)\n"
     "  --shape TEXT             only the step, and of its shapes those with TEXT in their\n"
     "                           name (w256-l4)\n"
-    "  --against torch          the same step in PyTorch, in turn in the same run: without\n"
-    "                           any setting (torch), with this CPU's kernels on all cores\n"
-    "                           (cpu), and the fastest of all ways we know (tuned)\n"
+    "  --precision P            fp32 or bf16, of the step (fp32)\n"
+    "  --against torch          the same step, or generation, in PyTorch, in turn in the same\n"
+    "                           run: without any setting (torch), with this CPU's kernels on\n"
+    "                           all cores (cpu), the fastest of all ways we know (tuned), and\n"
+    "                           the fastest with its bf16 autocast (bf16)\n"
     "  --python FILE            the Python that has torch (/usr/bin/python3)\n"
     "  --tokenizer FILE         what encodes the text (byte-level BPE learned from it)\n"
     "  --text PATHS             the texts to encode, a file or folder (words made up)\n"
@@ -36,13 +40,15 @@ const char lg_cmd_bench_help[] =
 struct request {
     lg_bench_options o;
     int only, peer; /* their places among the names, or -1 */
+    int precision;
     int json;
     const char *part; /* of the last row printed */
 };
 
 static void print_json(const lg_bench_row *r)
 {
-    int step = strcmp(r->bench, "step") == 0, probe = strcmp(r->bench, "probe") == 0;
+    int step = strcmp(r->bench, "step") == 0 || strcmp(r->bench, "generate") == 0;
+    int probe = strcmp(r->bench, "probe") == 0;
     if (strcmp(r->bench, "task") == 0) {
         printf("{\"bench\":\"task\",\"name\":\"%s\",\"tokens_per_s\":%.0f}\n", r->name,
                r->tokens_per_s);
@@ -64,10 +70,11 @@ static void print_json(const lg_bench_row *r)
                r->peak_share, r->peak_drift);
     if (r->torch > 0)
         printf(",\"torch_tokens_per_s\":%.0f,\"torch_cpu_tokens_per_s\":%.0f,"
-               "\"torch_tuned_tokens_per_s\":%.0f,\"ratio_torch\":%.3f,"
-               "\"ratio_torch_cpu\":%.3f,\"ratio_torch_tuned\":%.3f",
-               r->torch, r->torch_cpu, r->torch_tuned, r->ratio_torch, r->ratio_torch_cpu,
-               r->ratio_torch_tuned);
+               "\"torch_tuned_tokens_per_s\":%.0f,\"torch_bf16_tokens_per_s\":%.0f,"
+               "\"ratio_torch\":%.3f,\"ratio_torch_cpu\":%.3f,\"ratio_torch_tuned\":%.3f,"
+               "\"ratio_torch_bf16\":%.3f",
+               r->torch, r->torch_cpu, r->torch_tuned, r->torch_bf16, r->ratio_torch,
+               r->ratio_torch_cpu, r->ratio_torch_tuned, r->ratio_torch_bf16);
     printf(",\"isa\":\"%s\"}\n", lg_isa());
 }
 
@@ -85,8 +92,10 @@ static void print_head(const lg_bench_row *r)
     else if (strcmp(r->bench, "probe") == 0)
         printf("\nprobe: leaving out         predictions/s  GFLOPS  of peak\n");
     else
-        printf("\ntraining step              tokens/s      ms  GFLOPS  of peak%s\n",
-               r->torch > 0 ? "   torch     cpu   tuned  ours/torch    /cpu  /tuned" : "");
+        printf("\n%-25s  tokens/s      ms  GFLOPS  of peak%s\n",
+               strcmp(r->bench, "step") == 0 ? "training step" : "generating with the cache",
+               r->torch > 0 ? "   torch     cpu   tuned    bf16  ours/torch    /cpu  /tuned   /bf16"
+                            : "");
 }
 
 static void print_row(void *context, const lg_bench_row *r)
@@ -114,8 +123,9 @@ static void print_row(void *context, const lg_bench_row *r)
         printf("%-25s %9.0f %7.1f %7.1f %7.1f%%", r->name, r->tokens_per_s, r->step_ms, r->gflops,
                100 * r->peak_share);
         if (r->torch > 0)
-            printf(" %7.0f %7.0f %7.0f %10.2fx %6.2fx %6.2fx", r->torch, r->torch_cpu,
-                   r->torch_tuned, r->ratio_torch, r->ratio_torch_cpu, r->ratio_torch_tuned);
+            printf(" %7.0f %7.0f %7.0f %7.0f %10.2fx %6.2fx %6.2fx %6.2fx", r->torch, r->torch_cpu,
+                   r->torch_tuned, r->torch_bf16, r->ratio_torch, r->ratio_torch_cpu,
+                   r->ratio_torch_tuned, r->ratio_torch_bf16);
         if (r->peak_drift > 0.1) printf("  (noisy: the peak moved by %.0f%%)", 100 * r->peak_drift);
         printf("\n");
     }
@@ -142,20 +152,25 @@ static const char *find_script(char *path, size_t size)
 static const struct {
     const char *name;
     int (*run)(const lg_bench_options *o, lg_bench_report *report, void *context, lg_error *err);
-} parts[] = {{"peak", lg_bench_peak}, {"kernel", lg_bench_kernels}, {"task", lg_bench_tasks},
-             {"text", lg_bench_text}, {"step", lg_bench_step},      {"probe", lg_bench_probe}};
-enum { ALL = -1, TEXT = 3, STEP = 4, PARTS = sizeof parts / sizeof *parts };
+} parts[] = {{"peak", lg_bench_peak},  {"kernel", lg_bench_kernels},
+             {"task", lg_bench_tasks}, {"text", lg_bench_text},
+             {"step", lg_bench_step},  {"generate", lg_bench_generate},
+             {"probe", lg_bench_probe}};
+enum { ALL = -1, TEXT = 3, STEP = 4, GENERATE = 5, PARTS = sizeof parts / sizeof *parts };
 
 /* What is of one part alone goes with no other; and then only that part is run. */
 static int choose_part(struct request *q)
 {
     const lg_bench_options *o = &q->o;
     const char *other = q->only == ALL || q->only == STEP ? NULL : parts[q->only].name;
-    if (q->peer >= 0 && other)
-        return lg_cli_wrong("bench", "--against torch is for steps, but --only is %s", other);
+    if (q->peer >= 0 && other && q->only != GENERATE)
+        return lg_cli_wrong("bench",
+                            "--against torch is for steps and generation, but --only is %s", other);
     if (o->shape && other)
         return lg_cli_wrong("bench", "--shape \"%s\" is for steps, but --only is %s", o->shape,
                             other);
+    if (o->precision != LG_PRECISION_FP32 && other)
+        return lg_cli_wrong("bench", "--precision is for steps, but --only is %s", other);
     if ((o->tokenizer || o->text) && (o->shape || (q->only != ALL && q->only != TEXT)))
         return lg_cli_wrong("bench", "--tokenizer and --text are for --only text");
     if (o->tokenizer || o->text) q->only = TEXT;
@@ -167,8 +182,9 @@ static int read_options(struct request *q, int argc, char **argv)
 {
     lg_bench_options *o = &q->o;
     const struct lg_cli_option rows[] = {
-        {"only", .word = &q->only, .names = "peak, kernel, task, text, step or probe"},
+        {"only", .word = &q->only, .names = "peak, kernel, task, text, step, generate or probe"},
         {"shape", .text = &o->shape},
+        {"precision", .word = &q->precision, .names = "fp32 or bf16"},
         {"against", .word = &q->peer, .names = "torch", .take = "torch, the only peer"},
         {"python", .text = &o->torch_python},
         {"tokenizer", .text = &o->tokenizer},
@@ -180,6 +196,7 @@ static int read_options(struct request *q, int argc, char **argv)
     };
     int code = lg_cli_options("bench", rows, &argc, &argv);
     if (code) return code;
+    o->precision = q->precision > 0 ? LG_PRECISION_BF16 : LG_PRECISION_FP32;
     if (argc) return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[0]);
     return choose_part(q);
 }

@@ -13,6 +13,7 @@ extern const struct lg__kernels lg__kernels_avx2;
 #endif
 #ifdef LG_HAVE_AVX512
 extern const struct lg__kernels lg__kernels_avx512;
+static struct lg__kernels with_bf16;
 #endif
 #ifdef LG_HAVE_WIDE
 extern const struct lg__kernels lg__kernels_wide; /* 16 lanes on AVX2, for tests */
@@ -34,8 +35,11 @@ static void look(void)
     int n = 0;
 #ifdef LG_HAVE_AVX512
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        all[n++] = &lg__kernels_avx512;
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        with_bf16 = lg__kernels_avx512;
+        if (__builtin_cpu_supports("avx512bf16")) lg__kernels_take_bf16(&with_bf16);
+        all[n++] = &with_bf16;
+    }
 #endif
 #ifdef LG_HAVE_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
@@ -68,6 +72,16 @@ const struct lg__kernels *const *lg__kernels_all(void)
 {
     pthread_once(&once, look);
     return all;
+}
+
+void lg__kernels_halve(struct lg__kernels *out, const struct lg__kernels *k)
+{
+    *out = *k;
+    out->pack_size = k->half_pack_size;
+    out->pack = k->half_pack;
+    out->gemm = k->half_gemm;
+    out->gemm_tn_scratch = k->half_gemm_tn_scratch;
+    out->gemm_tn = k->half_gemm_tn;
 }
 
 const char *lg_isa(void) { return lg__kernels_get()->name; }

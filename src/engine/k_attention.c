@@ -6,12 +6,10 @@ LG_INLINE float exp1(float x) { return v_exp(v_set(x))[0]; }
 
 static float row_max(const float *s, int n, float m)
 {
-    vf top = v_set(m);
-    int i = 0;
-    for (; i + LG_W <= n; i += LG_W) top = v_max(top, v_load(s + i));
-    m = v_top(top);
-    for (; i < n; i++) m = s[i] > m ? s[i] : m;
-    return m;
+    vf low = v_set(m), top = low;
+    for (int i = 0; i < n; i += LG_W)
+        top = v_max(top, n - i >= LG_W ? v_load(s + i) : v_load_or(s + i, n - i, low));
+    return v_top(top);
 }
 
 void LG_K(softmax_block)(float *s, size_t lds, float *m, float *l, float *alpha, const int *seen,
@@ -30,9 +28,7 @@ void LG_K(softmax_block)(float *s, size_t lds, float *m, float *l, float *alpha,
             sum += p;
         }
         if (j < n) {
-            float tail[LG_W] = {0};
-            v_store_n(tail, v_exp(v_load_n(s + j, n - j) - v_set(top)), n - j);
-            vf p = v_load(tail);
+            vf p = v_exp(v_load_or(s + j, n - j, v_set(-INFINITY)) - v_set(top));
             v_store_n(s + j, p, n - j);
             sum += p;
         }

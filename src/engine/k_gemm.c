@@ -4,7 +4,10 @@
  * makes rows invariant, and it needs no blocking over K: the packed operand streams. Where the
  * result goes is fetched while the sums are taken.
  *
- * Packed order: panels of NR columns, P[n / NR][k][n % NR], the last one padded with 0. */
+ * Packed order: panels of NR columns, P[n / NR][k][n % NR], the last one padded with 0.
+ *
+ * The half_ rows round both operands to bf16 and then do the same: exact products, so that they differ from those of
+ * bf16_avx512.c by the order of sums alone. */
 #include "k_table.h"
 
 #define NR (2 * LG_W)
@@ -79,10 +82,23 @@ void LG_K(pack)(float *P, const float *b, size_t rs, size_t cs, int K, int N)
     }
 }
 
+static void round_all(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) x[i] = lg__bf16(x[i]);
+}
+
+size_t LG_K(half_pack_size)(int K, int N) { return LG_K(pack_size)(K, N); }
+
+void LG_K(half_pack)(float *P, const float *b, size_t rs, size_t cs, int K, int N)
+{
+    LG_K(pack)(P, b, rs, cs, K, N);
+    round_all(P, LG_K(pack_size)(K, N));
+}
+
 /* c[rows, panels * NR] of which `cols` columns exist. `a` is read at i*rs + k*cs; in calls
  * rows, panels and one of the strides are constants, so that the sums live in registers. */
 LG_INLINE void tile(float *c, size_t ldc, const float *a, size_t rs, size_t cs, const float *P,
-                    const float *bias, int K, int rows, int panels, int cols, int add)
+                    const float *bias, int K, int rows, int panels, int cols, int add, int half)
 {
     vf sum[MR][8];
     size_t panel = (size_t)K * NR;
@@ -100,7 +116,7 @@ LG_INLINE void tile(float *c, size_t ldc, const float *a, size_t rs, size_t cs, 
             b[j] = v_load(P + (size_t)(j / 2) * panel + (size_t)(j % 2) * LG_W);
 #pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
-            vf x = v_set(a[(size_t)i * rs]);
+            vf x = v_set(half ? lg__bf16(a[(size_t)i * rs]) : a[(size_t)i * rs]);
 #pragma GCC unroll 8
             for (int j = 0; j < 2 * panels; j++) sum[i][j] += x * b[j];
         }
@@ -135,32 +151,33 @@ LG_INLINE void tile(float *c, size_t ldc, const float *a, size_t rs, size_t cs, 
 
 /* The same with the number of rows as a constant: few rows take several panels at once,
  * so that there are enough independent sums to hide the latency. */
-static void tile_rows(float *c, size_t ldc, const float *a, size_t lda, const float *P,
-                      const float *bias, int K, int rows, int panels, int cols, int add)
+LG_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t lda, const float *P,
+                         const float *bias, int K, int rows, int panels, int cols, int add,
+                         int half)
 {
     switch (rows * 10 + panels) {
-    case 14: tile(c, ldc, a, lda, 1, P, bias, K, 1, 4, cols, add); break;
-    case 11: tile(c, ldc, a, lda, 1, P, bias, K, 1, 1, cols, add); break;
-    case 22: tile(c, ldc, a, lda, 1, P, bias, K, 2, 2, cols, add); break;
-    case 21: tile(c, ldc, a, lda, 1, P, bias, K, 2, 1, cols, add); break;
-    case 31: tile(c, ldc, a, lda, 1, P, bias, K, 3, 1, cols, add); break;
-    case 41: tile(c, ldc, a, lda, 1, P, bias, K, 4, 1, cols, add); break;
-    case 51: tile(c, ldc, a, lda, 1, P, bias, K, 5, 1, cols, add); break;
-    case 61: tile(c, ldc, a, lda, 1, P, bias, K, 6, 1, cols, add); break;
+    case 14: tile(c, ldc, a, lda, 1, P, bias, K, 1, 4, cols, add, half); break;
+    case 11: tile(c, ldc, a, lda, 1, P, bias, K, 1, 1, cols, add, half); break;
+    case 22: tile(c, ldc, a, lda, 1, P, bias, K, 2, 2, cols, add, half); break;
+    case 21: tile(c, ldc, a, lda, 1, P, bias, K, 2, 1, cols, add, half); break;
+    case 31: tile(c, ldc, a, lda, 1, P, bias, K, 3, 1, cols, add, half); break;
+    case 41: tile(c, ldc, a, lda, 1, P, bias, K, 4, 1, cols, add, half); break;
+    case 51: tile(c, ldc, a, lda, 1, P, bias, K, 5, 1, cols, add, half); break;
+    case 61: tile(c, ldc, a, lda, 1, P, bias, K, 6, 1, cols, add, half); break;
 #if MR == 12
-    case 71: tile(c, ldc, a, lda, 1, P, bias, K, 7, 1, cols, add); break;
-    case 81: tile(c, ldc, a, lda, 1, P, bias, K, 8, 1, cols, add); break;
-    case 91: tile(c, ldc, a, lda, 1, P, bias, K, 9, 1, cols, add); break;
-    case 101: tile(c, ldc, a, lda, 1, P, bias, K, 10, 1, cols, add); break;
-    case 111: tile(c, ldc, a, lda, 1, P, bias, K, 11, 1, cols, add); break;
-    case 121: tile(c, ldc, a, lda, 1, P, bias, K, 12, 1, cols, add); break;
+    case 71: tile(c, ldc, a, lda, 1, P, bias, K, 7, 1, cols, add, half); break;
+    case 81: tile(c, ldc, a, lda, 1, P, bias, K, 8, 1, cols, add, half); break;
+    case 91: tile(c, ldc, a, lda, 1, P, bias, K, 9, 1, cols, add, half); break;
+    case 101: tile(c, ldc, a, lda, 1, P, bias, K, 10, 1, cols, add, half); break;
+    case 111: tile(c, ldc, a, lda, 1, P, bias, K, 11, 1, cols, add, half); break;
+    case 121: tile(c, ldc, a, lda, 1, P, bias, K, 12, 1, cols, add, half); break;
 #endif
     default: break;
     }
 }
 
-void LG_K(gemm)(float *c, size_t ldc, const float *a, size_t lda, const float *P, const float *bias,
-                int M, int N, int K, int add)
+LG_INLINE void gemm(float *c, size_t ldc, const float *a, size_t lda, const float *P,
+                    const float *bias, int M, int N, int K, int add, int half)
 {
     int block = A_BLOCK / (K > 0 ? K : 1) / MR * MR;
     if (block < 8 * MR) block = 8 * MR;
@@ -174,10 +191,22 @@ void LG_K(gemm)(float *c, size_t ldc, const float *a, size_t lda, const float *P
             const float *from = bias ? bias + n : NULL;
             for (int m = m0; m < m1; m += MR)
                 tile_rows(c + (size_t)m * ldc + n, ldc, a + (size_t)m * lda, lda, p, from, K,
-                          m1 - m < MR ? m1 - m : MR, panels, cols, add);
+                          m1 - m < MR ? m1 - m : MR, panels, cols, add, half);
             n += panels * NR;
         }
     }
+}
+
+void LG_K(gemm)(float *c, size_t ldc, const float *a, size_t lda, const float *P, const float *bias,
+                int M, int N, int K, int add)
+{
+    gemm(c, ldc, a, lda, P, bias, M, N, K, add, 0);
+}
+
+void LG_K(half_gemm)(float *c, size_t ldc, const float *a, size_t lda, const float *P,
+                     const float *bias, int M, int N, int K, int add)
+{
+    gemm(c, ldc, a, lda, P, bias, M, N, K, add, 1);
 }
 
 /* Rows of the result that gemm_tn packs at a time, for R rows of the operands. */
@@ -213,8 +242,8 @@ static void pack_left(float *A, const float *a, size_t lda, int m0, int m1, int 
     }
 }
 
-void LG_K(gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb,
-                   int M, int N, int R, int add, float *scratch)
+static void gemm_tn(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb,
+                    int M, int N, int R, int add, float *scratch, int half)
 {
     float edge[MR * NR];
     for (int r0 = 0; r0 < R; r0 += TN_ROWS) {
@@ -222,19 +251,21 @@ void LG_K(gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const float
         size_t panel = (size_t)rows * MR;
         float *B = scratch, *A = scratch + LG_K(pack_size)(rows, N);
         LG_K(pack)(B, b + (size_t)r0 * ldb, ldb, 1, rows, N);
+        if (half) round_all(B, LG_K(pack_size)(rows, N));
         for (int m0 = 0; m0 < M; m0 += block) {
             int m1 = M - m0 < block ? M : m0 + block;
             pack_left(A, a + (size_t)r0 * lda, lda, m0, m1, M, rows);
+            if (half) round_all(A, round_up((size_t)(m1 - m0), MR) * (size_t)rows);
             for (int n = 0; n < N; n += NR) {
                 const float *p = B + (size_t)n * (size_t)rows, *left = A;
                 int w = N - n < NR ? N - n : NR;
                 for (int m = m0; m < m1; m += MR, left += panel) {
                     float *to = c + (size_t)m * ldc + n;
                     if (M - m >= MR) {
-                        tile(to, ldc, left, 1, MR, p, NULL, rows, MR, 1, w, sum);
+                        tile(to, ldc, left, 1, MR, p, NULL, rows, MR, 1, w, sum, 0);
                         continue;
                     }
-                    tile(edge, NR, left, 1, MR, p, NULL, rows, MR, 1, NR, 0);
+                    tile(edge, NR, left, 1, MR, p, NULL, rows, MR, 1, NR, 0, 0);
                     for (int i = 0; i < M - m; i++)
                         for (int j = 0; j < w; j++) {
                             size_t at = (size_t)i * ldc + (size_t)j;
@@ -244,6 +275,20 @@ void LG_K(gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const float
             }
         }
     }
+}
+
+void LG_K(gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb,
+                   int M, int N, int R, int add, float *scratch)
+{
+    gemm_tn(c, ldc, a, lda, b, ldb, M, N, R, add, scratch, 0);
+}
+
+size_t LG_K(half_gemm_tn_scratch)(int M, int N, int R) { return LG_K(gemm_tn_scratch)(M, N, R); }
+
+void LG_K(half_gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const float *b,
+                        size_t ldb, int M, int N, int R, int add, float *scratch)
+{
+    gemm_tn(c, ldc, a, lda, b, ldb, M, N, R, add, scratch, 1);
 }
 
 void LG_K(sum_rows)(float *out, const float *x, int T, int C)

@@ -9,5 +9,6 @@ extern const struct lg__kernels LG_K(lg__kernels);
 #define KERNEL(returns, kernel, ...) .kernel = LG_K(kernel),
 const struct lg__kernels LG_K(lg__kernels) = {
     .name = LG__STRING(LG_ISA),
+    .half = LG__STRING(LG_ISA),
 #include "kernels_def.h"
 };

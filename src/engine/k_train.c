@@ -1,6 +1,8 @@
 /* k_train.c: the loss, the sum of the gradient blocks, AdamW, and flat helpers. */
 #include "k_table.h"
 
+#include <float.h>
+
 void LG_K(cross_entropy)(float *loss, float *dlogits, const float *logits, const int32_t *target,
                          float scale, int T, int V)
 {
@@ -12,18 +14,29 @@ void LG_K(cross_entropy)(float *loss, float *dlogits, const float *logits, const
             if (d) memset(d, 0, (size_t)V * sizeof *d);
             continue;
         }
-        float top = x[0], right = x[target[t]];
-        for (int i = 1; i < V; i++) top = x[i] > top ? x[i] : top;
-        vf sum = v_zero();
+        float right = x[target[t]];
+        vf high = v_set(-INFINITY), sum = v_zero();
         int i = 0;
-        for (; i + LG_W <= V; i += LG_W) sum += v_exp(v_load(x + i) - v_set(top));
+        for (; i < V; i += LG_W)
+            high = v_max(high, V - i >= LG_W ? v_load(x + i) : v_load_or(x + i, V - i, high));
+        float top = v_top(high);
+        for (i = 0; i + LG_W <= V; i += LG_W) {
+            vf e = v_exp(v_load(x + i) - v_set(top));
+            if (d) v_store(d + i, e);
+            sum += e;
+        }
         float total = v_sum(sum);
-        for (; i < V; i++) total += v_exp(v_set(x[i] - top))[0];
+        if (i < V) {
+            float e[LG_W];
+            v_store(e, v_exp(v_load_n(x + i, V - i) - v_set(top)));
+            for (int j = 0; j < V - i; j++) total += e[j];
+            if (d) v_store_n(d + i, v_load(e), V - i);
+        }
         /* A NaN anywhere must show in the loss: top may have passed over it, total has not. */
         loss[t] = logf(total) + (top - right);
         if (!d) continue;
         vf factor = v_set(scale / total);
-        for (i = 0; i < V; i += LG_W) give(d, v_exp(take(x, i, V) - v_set(top)) * factor, i, V);
+        for (i = 0; i < V; i += LG_W) give(d, take(d, i, V) * factor, i, V);
         d[target[t]] -= scale;
     }
 }
@@ -69,6 +82,8 @@ void LG_K(adamw)(float *p, float *m, float *v, const float *g, size_t n, float l
                  float bias_correction2)
 {
     vf b1 = v_set(beta1), b2 = v_set(beta2), c1 = v_set(1.0f - beta1), c2 = v_set(1.0f - beta2);
+    /* A moment that fades would end as a subnormal number, on which many CPUs are a hundred times slower. */
+    vf tiny = v_set(FLT_MIN);
     vf keep = v_set(1.0f - lr * decay), rate = v_set(lr / bias_correction1),
        root = v_set(1.0f / bias_correction2);
     for (size_t i = 0; i < n; i += LG_W) {
@@ -76,6 +91,8 @@ void LG_K(adamw)(float *p, float *m, float *v, const float *g, size_t n, float l
         vf gi = take(g + i, 0, rest);
         vf mi = b1 * take(m + i, 0, rest) + c1 * gi;
         vf vi_ = b2 * take(v + i, 0, rest) + c2 * gi * gi;
+        mi = (vf)((vi)mi & ~(vi)(v_max(mi, -mi) < tiny));
+        vi_ = (vf)((vi)vi_ & ~(vi)(vi_ < tiny));
         vf step = rate * mi / (v_sqrt(vi_ * root) + v_set(eps));
         give(m + i, mi, 0, rest);
         give(v + i, vi_, 0, rest);

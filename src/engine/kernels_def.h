@@ -24,6 +24,14 @@ KERNEL(void, gemm, real *c, size_t ldc, const real *a, size_t lda, const real *P
 KERNEL(size_t, gemm_tn_scratch, int M, int N, int R)
 KERNEL(void, gemm_tn, real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
        int M, int N, int R, int add, real *scratch)
+/* The same five with both operands rounded to bf16 (lg__bf16), sums in fp32. */
+KERNEL(size_t, half_pack_size, int K, int N)
+KERNEL(void, half_pack, real *P, const real *b, size_t rs, size_t cs, int K, int N)
+KERNEL(void, half_gemm, real *c, size_t ldc, const real *a, size_t lda, const real *P,
+       const real *bias, int M, int N, int K, int add)
+KERNEL(size_t, half_gemm_tn_scratch, int M, int N, int R)
+KERNEL(void, half_gemm_tn, real *c, size_t ldc, const real *a, size_t lda, const real *b,
+       size_t ldb, int M, int N, int R, int add, real *scratch)
 /* out[C] += sum_t x[t,c]: the gradient of a bias. */
 KERNEL(void, sum_rows, real *out, const real *x, int T, int C)
 
@@ -115,7 +123,7 @@ KERNEL(void, cross_entropy, real *loss, real *dlogits, const real *logits, const
  * b + step, step = 1, 2, 4, ..; blocks is a power of two, NULL entries count as zero. */
 KERNEL(void, sum_tree, real *out, const real *const *block, int blocks, size_t n)
 KERNEL(double, sum_squares, const real *x, size_t n) /* in double */
-/* m = beta1 m + (1-beta1) g; v = beta2 v + (1-beta2) g^2;
+/* m = beta1 m + (1-beta1) g; v = beta2 v + (1-beta2) g^2, both 0 where they are subnormal as floats;
  * p = p - lr (decay p + (m / bias_correction1) / (sqrt(v / bias_correction2) + eps)), fix = 1 - beta^step. */
 KERNEL(void, adamw, real *p, real *m, real *v, const real *g, size_t n, real lr, real decay,
        real beta1, real beta2, real eps, real bias_correction1, real bias_correction2)

@@ -321,17 +321,17 @@ int lg_model_set_length(lg_model *m, int n, lg_error *err)
 
 /* ---- Weights in the order of the matmuls --------------------------------------------------- */
 
-void lg__model_pack(struct lg_model *m, int i)
+void lg__model_pack(struct lg_model *m, int i, int backward)
 {
     const struct lg__linear *l = m->linears[i];
     const float *w = m->params + l->w;
     m->k->pack(m->packs + l->pack_y, w, 1, (size_t)l->in, l->in, l->out);
-    m->k->pack(m->packs + l->pack_dx, w, (size_t)l->in, 1, l->out, l->in);
+    if (backward) m->k->pack(m->packs + l->pack_dx, w, (size_t)l->in, 1, l->out, l->in);
 }
 
 void lg_model_touch(lg_model *m)
 {
-    for (int i = 0; i < m->linear_count; i++) lg__model_pack(m, i);
+    for (int i = 0; i < m->linear_count; i++) lg__model_pack(m, i, 1);
 }
 
 static int allocate(struct lg_model *m, lg_error *err)
@@ -416,6 +416,8 @@ void lg_model_free(lg_model *m)
 }
 
 const char *lg_model_isa(const lg_model *m) { return m->k->name; }
+
+const char *lg_model_isa_bf16(const lg_model *m) { return m->k->half; }
 
 const lg_model_config *lg_model_get_config(const lg_model *m) { return &m->config; }
 

@@ -88,8 +88,8 @@ static inline int lg__injects(const struct lg_model *m, int l)
     return m->arch->injects && m->arch->injects(&m->config, l);
 }
 
-/* Packs the weights of linear i (0..linear_count-1) anew. */
-void lg__model_pack(struct lg_model *m, int i);
+/* Packs the weights of linear i (0..linear_count-1) anew, for y and, if asked, for dx. */
+void lg__model_pack(struct lg_model *m, int i, int backward);
 
 static inline const float *lg__at(const struct lg_model *m, size_t offset)
 {

@@ -5,6 +5,7 @@
  *
  * Every sum runs from the first term to the last, so that the bits of a row depend on that
  * row alone. Compile without fast-math and without contraction (-std=c11 does). */
+#include <float.h>
 #include <math.h>
 #include <tgmath.h>
 
@@ -66,6 +67,42 @@ static void gemm_tn(real *c, size_t ldc, const real *a, size_t lda, const real *
             real *cmn = ROW(c, ldc, m) + n;
             real sum = 0;
             for (int r = 0; r < R; r++) sum += ROW(a, lda, r)[m] * ROW(b, ldb, r)[n];
+            *cmn = add ? *cmn + sum : sum;
+        }
+}
+
+/* bf16: the operands rounded one by one. */
+#define HALF(x) ((real)lg__bf16((float)(x)))
+
+static size_t half_pack_size(int K, int N) { return pack_size(K, N); }
+static size_t half_gemm_tn_scratch(int M, int N, int R) { return gemm_tn_scratch(M, N, R); }
+
+static void half_pack(real *P, const real *b, size_t rs, size_t cs, int K, int N)
+{
+    pack(P, b, rs, cs, K, N);
+    for (size_t i = 0; i < pack_size(K, N); i++) P[i] = HALF(P[i]);
+}
+
+static void half_gemm(real *c, size_t ldc, const real *a, size_t lda, const real *P,
+                      const real *bias, int M, int N, int K, int add)
+{
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            real *cmn = ROW(c, ldc, m) + n, sum = 0;
+            for (int k = 0; k < K; k++) sum += HALF(ROW(a, lda, m)[k]) * ROW(P, K, n)[k];
+            if (bias) sum += bias[n];
+            *cmn = add ? *cmn + sum : sum;
+        }
+}
+
+static void half_gemm_tn(real *c, size_t ldc, const real *a, size_t lda, const real *b, size_t ldb,
+                         int M, int N, int R, int add, real *scratch)
+{
+    (void)scratch;
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            real *cmn = ROW(c, ldc, m) + n, sum = 0;
+            for (int r = 0; r < R; r++) sum += HALF(ROW(a, lda, r)[m]) * HALF(ROW(b, ldb, r)[n]);
             *cmn = add ? *cmn + sum : sum;
         }
 }
@@ -527,6 +564,8 @@ static void adamw(real *p, real *m, real *v, const real *g, size_t n, real lr, r
     for (size_t i = 0; i < n; i++) {
         m[i] = beta1 * m[i] + (1 - beta1) * g[i];
         v[i] = beta2 * v[i] + (1 - beta2) * g[i] * g[i];
+        if (fabs(m[i]) < (real)FLT_MIN) m[i] = 0;
+        if (v[i] < (real)FLT_MIN) v[i] = 0;
         p[i] -=
             lr * (decay * p[i] + (m[i] / bias_correction1) / (sqrt(v[i] / bias_correction2) + eps));
     }
@@ -545,5 +584,6 @@ static void add(real *out, const real *x, size_t n)
 #define KERNEL(returns, kernel, ...) .kernel = kernel,
 const struct LG__TABLE LG__NAIVE = {
     .name = "naive",
+    .half = "naive",
 #include "kernels_def.h"
 };

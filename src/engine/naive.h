@@ -7,7 +7,7 @@
 #define real double
 #define KERNEL(returns, kernel, ...) returns (*kernel)(__VA_ARGS__);
 struct lg__kernels64 {
-    const char *name;
+    const char *name, *half;
 #include "kernels_def.h"
 };
 #undef real

@@ -25,6 +25,10 @@ struct group {
 
 struct lg_trainer {
     struct lg_model *m;
+    struct lg_model
+        at; /* the model as a step sees it: in bf16 with these kernels, and weights packed by them */
+    struct lg__kernels half;
+    float *packs;
     lg_train_options o;
     struct lg__pool *pool;
     int64_t step;
@@ -97,6 +101,7 @@ static int check_options(const lg_train_options *o, lg_error *err)
         {"id_weight", o->id_weight, 0, 1e6},
         {"groups", o->groups, 1, MOST_GROUPS},
         {"threads", o->threads, 0, 1024},
+        {"precision", o->precision, LG_PRECISION_FP32, LG_PRECISION_BF16},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (!(row[i].value >= row[i].least && row[i].value <= row[i].most))
@@ -121,6 +126,7 @@ lg_trainer *lg_trainer_new(lg_model *m, const lg_train_options *o, lg_error *err
     }
     t->m = m;
     t->o = *o;
+    lg__kernels_halve(&t->half, m->k);
     t->pool = lg__pool_new(o->threads, err);
     if (!t->pool) {
         free(t);
@@ -130,12 +136,13 @@ lg_trainer *lg_trainer_new(lg_model *m, const lg_train_options *o, lg_error *err
     t->moment1 = lg__alloc(bytes);
     t->moment2 = lg__alloc(bytes);
     t->grad = lg__alloc(bytes);
+    if (o->precision == LG_PRECISION_BF16) t->packs = lg__alloc(m->pack_size * sizeof(float));
     t->blocks = lg__alloc(bytes * (size_t)o->groups);
     t->squares = lg__alloc(chunks(t) * sizeof *t->squares);
     t->overwritten = lg__alloc((size_t)m->tensor_count);
     t->passes = lg__alloc((size_t)lg__pool_threads(t->pool) * sizeof *t->passes);
     if (!t->moment1 || !t->moment2 || !t->grad || !t->blocks || !t->squares || !t->overwritten ||
-        !t->passes) {
+        !t->passes || (o->precision == LG_PRECISION_BF16 && !t->packs)) {
         lg__fail(err, LG_ERROR_MEMORY,
                  "no memory for %d gradient blocks of %.0f MB; make the model or groups smaller",
                  o->groups, (double)bytes / 1e6);
@@ -155,6 +162,8 @@ void lg_trainer_free(lg_trainer *t)
     lg__pool_free(t->pool);
     lg__rotary_table_free(&t->turns);
     lg__block_free(&t->shards);
+    if (t->packs) lg_model_touch(t->m);
+    free(t->packs);
     free(t->passes);
     free(t->moment1);
     free(t->moment2);
@@ -197,7 +206,7 @@ static int make_plan(struct lg_trainer *t, const lg_batch *b, lg_error *err)
     t->shard_count = n;
     for (int i = 0; i < n && !e; i++)
         for (int p = 0; p < lg__pool_threads(t->pool) && !e; p++)
-            e = lg__pass_reserve(t->m, &t->passes[p], &shard[i], err);
+            e = lg__pass_reserve(&t->at, &t->passes[p], &shard[i], err);
     return e ? e : lg__rotary_table_reserve(t->m, &t->turns, lg__ids(b), b->rows, err);
 }
 
@@ -217,7 +226,7 @@ static void run_group(void *context, int g, int thread)
                 if (!t->overwritten[j])
                     memset(grad + w->offset, 0, (size_t)w->rows * (size_t)w->cols * sizeof *grad);
             }
-        lg__pass_run(t->m, &t->passes[thread], &t->turns, t->batch, &shard[i], grad, !group->used,
+        lg__pass_run(&t->at, &t->passes[thread], &t->turns, t->batch, &shard[i], grad, !group->used,
                      &t->scales, &group->losses);
         group->used = 1;
     }
@@ -268,8 +277,26 @@ static void update_chunk(void *context, int i, int thread)
 
 static void pack_linear(void *context, int i, int thread)
 {
+    struct lg_trainer *t = context;
     (void)thread;
-    lg__model_pack(((struct lg_trainer *)context)->m, i);
+    lg__model_pack(t->m, i, !t->packs);
+}
+
+static void pack_half(void *context, int i, int thread)
+{
+    (void)thread;
+    lg__model_pack(&((struct lg_trainer *)context)->at, i, 1);
+}
+
+/* The model as the matmuls of a step see it. In bf16 they have packed weights of their own; those of the model, in fp32,
+ * are for evaluation. */
+static void see_model(struct lg_trainer *t)
+{
+    t->at = *t->m;
+    if (!t->packs) return;
+    t->at.k = &t->half;
+    t->at.packs = t->packs;
+    lg__pool_run(t->pool, t->m->linear_count, pack_half, t);
 }
 
 /* ---- The step ---------------------------------------------------------------------------- */
@@ -340,6 +367,7 @@ static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, 
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the batch has no targets, so there is nothing to learn; give targets to "
                         "lg_batch_add");
+    see_model(t);
     if ((e = make_plan(t, b, err))) return e;
     t->batch = b;
     lg__pool_run(t->pool, t->o.groups, run_group, t);

@@ -42,14 +42,36 @@ LG_INLINE void v_store(float *p, vf x) { *(vfu *)p = x; }
 LG_INLINE vf v_set(float x) { return x - (vf){0}; }
 LG_INLINE vf v_zero(void) { return (vf){0}; }
 
-/* The first n < LG_W numbers, 0 behind them. */
-LG_INLINE vf v_load_n(const float *p, int n)
+/* The first n <= LG_W numbers, `rest` behind them; storing leaves what is behind them. */
+#if LG_W == 16 && defined(__AVX512F__)
+LG_INLINE vf v_load_or(const float *p, int n, vf rest)
 {
-    vf x = {0};
-    memcpy(&x, p, (size_t)n * sizeof *p);
-    return x;
+    return (vf)_mm512_mask_loadu_ps((__m512)rest, (__mmask16)((1u << n) - 1), p);
+}
+LG_INLINE void v_store_n(float *p, vf x, int n)
+{
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+}
+#elif LG_W == 8 && defined(__AVX2__)
+LG_INLINE vi v_first(int n) { return (vi){0, 1, 2, 3, 4, 5, 6, 7} < (vi){n, n, n, n, n, n, n, n}; }
+LG_INLINE vf v_load_or(const float *p, int n, vf rest)
+{
+    vi mask = v_first(n);
+    return (vf)_mm256_blendv_ps((__m256)rest, _mm256_maskload_ps(p, (__m256i)mask), (__m256)mask);
+}
+LG_INLINE void v_store_n(float *p, vf x, int n)
+{
+    _mm256_maskstore_ps(p, (__m256i)v_first(n), (__m256)x);
+}
+#else
+LG_INLINE vf v_load_or(const float *p, int n, vf rest)
+{
+    memcpy(&rest, p, (size_t)n * sizeof *p);
+    return rest;
 }
 LG_INLINE void v_store_n(float *p, vf x, int n) { memcpy(p, &x, (size_t)n * sizeof *p); }
+#endif
+LG_INLINE vf v_load_n(const float *p, int n) { return v_load_or(p, n, v_zero()); }
 
 /* Element i and those behind it of an array of n, where fewer than a vector may be left. */
 LG_INLINE vf take(const float *p, int i, int n)
@@ -101,7 +123,11 @@ LG_INLINE vf v_sqrt(vf x)
 #endif
 }
 
-/* Sums and maxima over the lanes, by halves: a fixed order. */
+/* Sums and maxima over the lanes, by halves: a fixed order, the same in every form. */
+#if LG_W == 16 && defined(__AVX512F__)
+LG_INLINE float v_sum(vf x) { return _mm512_reduce_add_ps((__m512)x); }
+LG_INLINE float v_top(vf x) { return _mm512_reduce_max_ps((__m512)x); }
+#else
 LG_INLINE float v_sum(vf x)
 {
     float a[LG_W];
@@ -119,6 +145,7 @@ LG_INLINE float v_top(vf x)
         for (int i = 0; i < half; i++) a[i] = a[i] > a[i + half] ? a[i] : a[i + half];
     return a[0];
 }
+#endif
 
 /* e^x: x = n ln 2 + r, e^r = 1 + r + r^2 p(r), p fitted on |r| <= ln(2)/2 (error 5e-9
  * relative, so that rounding dominates). Below -87.3 it is 0, above 88.7 infinity. */

@@ -39,6 +39,15 @@ static void gemm_tn(struct bench *b)
 {
     b->k->gemm_tn(b->x[0], C, b->x[1], F, b->x[2], C, F, C, T, 1, b->scratch);
 }
+static void half_gemm(struct bench *b)
+{
+    b->k->half_gemm(b->x[0], F, b->x[1], C, b->packed, b->small[0], T, F, C, 0);
+}
+static void half_gemm_tn(struct bench *b)
+{
+    b->k->half_gemm_tn(b->x[0], C, b->x[1], F, b->x[2], C, F, C, T, 1, b->scratch);
+}
+static void half_pack(struct bench *b) { b->k->half_pack(b->packed, b->x[1], 1, C, C, F); }
 static void pack_y(struct bench *b) { b->k->pack(b->packed, b->x[1], 1, C, C, F); }
 static void pack_dx(struct bench *b) { b->k->pack(b->packed, b->x[1], C, 1, F, C); }
 static void sum_rows(struct bench *b) { b->k->sum_rows(b->x[0], b->x[1], T, F); }
@@ -140,6 +149,9 @@ static const struct row {
     {"gemm 400x256x1024", gemm_down, 2.0 * T *F *C, T *(F + 2 * C) + F *C},
     {"gemm 1x1024x256", gemm_one, 2.0 * F *C, F *C},
     {"gemm_tn 1024x256x400", gemm_tn, 2.0 * T *F *C, T *(F + C) + 2 * F *C},
+    {"half_pack 256x1024", half_pack, 0, 1.5 * F *C},
+    {"half_gemm 400x1024x256", half_gemm, 2.0 * T *F *C, T *(F + C) + F *C},
+    {"half_gemm_tn 1024x256x400", half_gemm_tn, 2.0 * T *F *C, T *(F + C) + 2 * F *C},
     {"pack 256x1024", pack_y, 0, 2.0 * F *C},
     {"pack 1024x256", pack_dx, 0, 2.0 * F *C},
     {"sum_rows", sum_rows, (double)T *F, T *F},
@@ -184,7 +196,9 @@ static int init(struct bench *b, lg_error *err)
     for (int i = 0; i < BUFFERS; i++) ok &= (b->x[i] = lg__alloc(big)) != NULL;
     for (int i = 0; i < 4; i++) ok &= (b->small[i] = lg__alloc(F * sizeof(float))) != NULL;
     ok &= (b->packed = lg__alloc(big)) != NULL;
-    ok &= (b->scratch = lg__alloc(b->k->gemm_tn_scratch(F, C, T) * sizeof(float))) != NULL;
+    size_t half = b->k->half_gemm_tn_scratch(F, C, T), scratch = b->k->gemm_tn_scratch(F, C, T);
+    if (half > scratch) scratch = half;
+    ok &= (b->scratch = lg__alloc(scratch * sizeof(float))) != NULL;
     ok &= (b->token = lg__alloc(T * sizeof(int32_t))) != NULL;
     ok &= (b->seen = lg__alloc(Q * sizeof(int))) != NULL;
     ok &= (b->key = lg__alloc(Q * WIN * sizeof(int))) != NULL;

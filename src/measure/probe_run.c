@@ -364,7 +364,7 @@ static int open_begun(struct probing *p, lg_error *err)
     const struct lg__run *r[] = {&p->run, &p->against.run};
     char text[1000], kernels[LG__RUN_KERNELS];
     if (!o->begun) return 0;
-    lg__run_kernels(p->run.model, kernels);
+    lg__run_kernels(p->run.model, LG_PRECISION_FP32, kernels);
     uint64_t sum = 0;
     for (int i = 0; i < (o->against ? 2 : 1); i++) {
         snprintf(text, sizeof text, "%s %lld", r[i]->id, (long long)r[i]->step);

@@ -312,7 +312,7 @@ int lg__run_open(struct lg__run *r, const char *config, const char *const *sets,
     for (int l = 0; l < r->model_config.levels; l++)
         r->predicts |= r->model_config.id_classes[l] > 0;
     r->model = lg_model_new(&r->model_config, err);
-    if (r->model) lg__run_kernels(r->model, r->kernels);
+    if (r->model) lg__run_kernels(r->model, r->options.precision, r->kernels);
     return r->model ? 0 : LG_ERROR_MEMORY;
 }
 
@@ -347,9 +347,11 @@ int lg__run_read_note(struct lg__run_note *n, const char *note, lg_error *err)
     return 0;
 }
 
-void lg__run_kernels(const lg_model *m, char kernels[LG__RUN_KERNELS])
+void lg__run_kernels(const lg_model *m, lg_precision p, char kernels[LG__RUN_KERNELS])
 {
-    snprintf(kernels, LG__RUN_KERNELS, "%s-%d", lg_model_isa(m), (int)LG__KERNELS_VERSION);
+    int half = p == LG_PRECISION_BF16;
+    snprintf(kernels, LG__RUN_KERNELS, "%s-%d%s%s", lg_model_isa(m), (int)LG__KERNELS_VERSION,
+             half ? "-bf16:" : "", half ? lg_model_isa_bf16(m) : "");
 }
 
 /* A run of texts has its own copy of the tokenizer, if one was kept; and where the texts are gone or others by

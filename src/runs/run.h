@@ -77,7 +77,8 @@ struct lg__run_note {
 void lg__run_write_note(const struct lg__run_note *n, lg_buffer *note);
 int lg__run_read_note(struct lg__run_note *n, const char *note, lg_error *err);
 
-void lg__run_kernels(const lg_model *m, char kernels[LG__RUN_KERNELS]); /* its own: "avx2-1" */
+/* Its own: "avx2-3"; trained with bf16 "avx512-3-bf16:avx512bf16", or "avx2-3-bf16:avx2" by rounding. */
+void lg__run_kernels(const lg_model *m, lg_precision p, char kernels[LG__RUN_KERNELS]);
 
 /* Whether the folder may be this run's: it must hold none (LG_RUN_NEW), this one (LG_RUN_RESUME),
  * or either; *there is 1 if it holds this one. Nothing is written. */

@@ -309,7 +309,7 @@ static int read_note(struct training *t, const char *note, char kernels[LG__RUN_
 static void join_kernels(struct training *t, const char before[LG__RUN_KERNELS], lg_error *warning)
 {
     char own[LG__RUN_KERNELS], *all = t->run.kernels;
-    lg__run_kernels(t->run.model, own);
+    lg__run_kernels(t->run.model, t->run.options.precision, own);
     const char *last = strrchr(before, '+') ? strrchr(before, '+') + 1 : before;
     int others = strcmp(last, own) != 0 && lg_trainer_steps(t->trainer) < t->run.options.steps &&
                  !t->enough; /* else there is nothing to go on with */

@@ -250,6 +250,8 @@ static void bench_refuses_bad_values(void **state)
                  {"bench --against jax", "\"jax\"; take torch"},
                  {"bench --against torch --only kernel", "--only is kernel"},
                  {"bench --shape w7", "w7"},
+                 {"bench --only generate --precision bf16", "--only is generate"},
+                 {"bench --precision fp16", "fp16"},
                  {"bench --only peak --shape w256", "w256"},
                  {"bench now", "now"},
                  {"demo --seed -1", "-1"},

@@ -612,6 +612,14 @@ static void bench_measures_tasks(void **state)
     assert_prints("\nparity-scratchpad ");
 }
 
+static void bench_measures_generation(void **state)
+{
+    (void)state;
+    assert_int_equal(run(STDOUT, "bench --only generate --seconds 0.01 --threads 1 --json"), 0);
+    assert_int_equal(json_lines(), 2);
+    assert_prints("{\"bench\":\"generate\",\"shape\":\"text-w256-l6-1\",\"threads\":1,");
+}
+
 int main(void)
 {
     lg_text_task_add();
@@ -623,7 +631,7 @@ int main(void)
         cmocka_unit_test(sample_draws_pose),    cmocka_unit_test(lost_output_ends_it),
         cmocka_unit_test(tasks_lists_all),      cmocka_unit_test(positions_lists_all),
         cmocka_unit_test(config_shows_keys),    cmocka_unit_test(pages_are_fresh),
-        cmocka_unit_test(bench_measures_tasks),
+        cmocka_unit_test(bench_measures_tasks), cmocka_unit_test(bench_measures_generation),
     };
     unsetenv("COLUMNS");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,30 @@ static const struct kernel_case kernel_cases[] = {
     {"gemm_tn", {13, 47, 1025}},
     {"gemm_tn", {129, 257, 100}},
 
+    {"half_gemm", {1, 1, 1}}, /* M N K */
+    {"half_gemm", {1, 2, 3}},
+    {"half_gemm", {3, 5, 7}},
+    {"half_gemm", {7, 15, 16}},
+    {"half_gemm", {12, 32, 32}},
+    {"half_gemm", {15, 16, 17}},
+    {"half_gemm", {17, 31, 33}},
+    {"half_gemm", {24, 50, 32}},
+    {"half_gemm", {13, 47, 1025}},
+    {"half_gemm", {129, 257, 100}},
+    {"half_gemm", {250, 33, 65}},
+    {"half_gemm", {241, 31, 513}},
+
+    {"half_gemm_tn", {1, 1, 1}}, /* M N R */
+    {"half_gemm_tn", {1, 2, 3}},
+    {"half_gemm_tn", {5, 3, 2}},
+    {"half_gemm_tn", {12, 32, 24}},
+    {"half_gemm_tn", {15, 16, 17}},
+    {"half_gemm_tn", {31, 33, 64}},
+    {"half_gemm_tn", {100, 1, 257}},
+    {"half_gemm_tn", {13, 47, 1025}},
+    {"half_gemm_tn", {129, 257, 100}},
+    {"half_gemm_tn", {250, 33, 65}},
+
     {"sum_rows", {1, 1}}, /* T C */
     {"sum_rows", {3, 7}},
     {"sum_rows", {17, 16}},

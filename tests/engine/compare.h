@@ -27,8 +27,8 @@ static inline double at(const struct mat *m, int t, int c)
 
 /* ---- matmul: |difference| <= 8 sqrt(K) 2^-24 sum |a||b|, bias and old c among the terms */
 
-static inline void compare_gemm(const struct lg__kernels *k, const int *size, lg_rng *r,
-                                struct verdict *v)
+static inline void compare_gemm_by(const struct lg__kernels *k, const struct lg__kernels64 *by,
+                                   const int *size, lg_rng *r, struct verdict *v)
 {
     int M = size[0], N = size[1], K = size[2];
     for (int variant = 0; variant < 8; variant++, release()) {
@@ -39,12 +39,11 @@ static inline void compare_gemm(const struct lg__kernels *k, const int *size, lg
         const int biased = variant >> 2;
         size_t rs = turned ? 1 : b.ld, cs = turned ? b.ld : 1;
 
-        double *B = hold_doubles(oracle->pack_size(K, N)), *bound = mat_abs(&c);
-        oracle->pack(B, mat_abs(&b), rs, cs, K, N);
-        oracle->gemm(bound, c.ld, mat_abs(&a), a.ld, B, biased ? mat_abs(&bias) : NULL, M, N, K,
-                     add);
-        oracle->pack(B, b.d, rs, cs, K, N);
-        oracle->gemm(c.d, c.ld, a.d, a.ld, B, biased ? bias.d : NULL, M, N, K, add);
+        double *B = hold_doubles(by->pack_size(K, N)), *bound = mat_abs(&c);
+        by->pack(B, mat_abs(&b), rs, cs, K, N);
+        by->gemm(bound, c.ld, mat_abs(&a), a.ld, B, biased ? mat_abs(&bias) : NULL, M, N, K, add);
+        by->pack(B, b.d, rs, cs, K, N);
+        by->gemm(c.d, c.ld, a.d, a.ld, B, biased ? bias.d : NULL, M, N, K, add);
 
         struct room P = room_make(k->pack_size(K, N));
         k->pack(P.f, b.f, rs, cs, K, N);
@@ -54,8 +53,8 @@ static inline void compare_gemm(const struct lg__kernels *k, const int *size, lg
     }
 }
 
-static inline void compare_gemm_tn(const struct lg__kernels *k, const int *size, lg_rng *r,
-                                   struct verdict *v)
+static inline void compare_gemm_tn_by(const struct lg__kernels *k, const struct lg__kernels64 *by,
+                                      const int *size, lg_rng *r, struct verdict *v)
 {
     int M = size[0], N = size[1], R = size[2];
     for (int variant = 0; variant < 4; variant++, release()) {
@@ -63,14 +62,54 @@ static inline void compare_gemm_tn(const struct lg__kernels *k, const int *size,
         struct mat a = mat_in(r, R, M, gap), b = mat_in(r, R, N, gap / 2);
         struct mat c = add ? mat_sum(r, M, N, gap) : mat_out(M, N, gap);
         double *bound = mat_abs(&c);
-        oracle->gemm_tn(bound, c.ld, mat_abs(&a), a.ld, mat_abs(&b), b.ld, M, N, R, add, NULL);
-        oracle->gemm_tn(c.d, c.ld, a.d, a.ld, b.d, b.ld, M, N, R, add, NULL);
+        by->gemm_tn(bound, c.ld, mat_abs(&a), a.ld, mat_abs(&b), b.ld, M, N, R, add, NULL);
+        by->gemm_tn(c.d, c.ld, a.d, a.ld, b.d, b.ld, M, N, R, add, NULL);
 
         struct room scratch = room_make(k->gemm_tn_scratch(M, N, R));
         k->gemm_tn(c.f, c.ld, a.f, a.ld, b.f, b.ld, M, N, R, add, scratch.f);
         judge(v, "gemm_tn c", &c, bound, SUM_ULPS(R), 0);
         judge_room(v, "gemm_tn wrote behind its scratch", &scratch);
     }
+}
+
+static inline void compare_gemm(const struct lg__kernels *k, const int *size, lg_rng *r,
+                                struct verdict *v)
+{
+    compare_gemm_by(k, oracle, size, r, v);
+}
+
+static inline void compare_gemm_tn(const struct lg__kernels *k, const int *size, lg_rng *r,
+                                   struct verdict *v)
+{
+    compare_gemm_tn_by(k, oracle, size, r, v);
+}
+
+/* In bf16: both sides round the same numbers to the same ones, so the bound is that of fp32. */
+static inline struct lg__kernels64 halved_oracle(void)
+{
+    struct lg__kernels64 by = *oracle;
+    by.pack = by.half_pack;
+    by.gemm = by.half_gemm;
+    by.gemm_tn = by.half_gemm_tn;
+    return by;
+}
+
+static inline void compare_half_gemm(const struct lg__kernels *k, const int *size, lg_rng *r,
+                                     struct verdict *v)
+{
+    struct lg__kernels64 by = halved_oracle();
+    struct lg__kernels half;
+    lg__kernels_halve(&half, k);
+    compare_gemm_by(&half, &by, size, r, v);
+}
+
+static inline void compare_half_gemm_tn(const struct lg__kernels *k, const int *size, lg_rng *r,
+                                        struct verdict *v)
+{
+    struct lg__kernels64 by = halved_oracle();
+    struct lg__kernels half;
+    lg__kernels_halve(&half, k);
+    compare_gemm_tn_by(&half, &by, size, r, v);
 }
 
 static inline void compare_sum_rows(const struct lg__kernels *k, const int *size, lg_rng *r,
@@ -711,6 +750,8 @@ static const struct comparison {
 } comparisons[] = {
     {"gemm", compare_gemm},
     {"gemm_tn", compare_gemm_tn},
+    {"half_gemm", compare_half_gemm},
+    {"half_gemm_tn", compare_half_gemm_tn},
     {"sum_rows", compare_sum_rows},
     {"embed", compare_embed},
     {"layernorm", compare_layernorm},

@@ -15,6 +15,10 @@
     X(gemm, without_add, "gemm", 1)                                                                \
     X(gemm_tn, without_last_term, "gemm_tn", 1)                                                    \
     X(gemm_tn, without_add, "gemm_tn", 1)                                                          \
+    X(half_pack, without_rounding, "half_gemm", 0)                                                 \
+    X(half_gemm, without_rounding, "half_gemm", 0)                                                 \
+    X(half_gemm, without_last_term, "half_gemm", 0)                                                \
+    X(half_gemm_tn, without_rounding, "half_gemm_tn", 0)                                           \
     X(sum_rows, without_last_row, "sum_rows", 1)                                                   \
     X(embed_forward, neighbour, "embed", 1)                                                        \
     X(embed_backward, overwrites, "embed", 1)                                                      \

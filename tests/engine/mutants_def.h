@@ -47,6 +47,34 @@ static inline void MUTANT(gemm_tn, without_add)(real *c, size_t ldc, const real 
     NAIVE->gemm_tn(c, ldc, a, lda, b, ldb, M, N, R, 0, scratch);
 }
 
+static inline void MUTANT(half_pack, without_rounding)(real *P, const real *b, size_t rs, size_t cs,
+                                                       int K, int N)
+{
+    NAIVE->pack(P, b, rs, cs, K, N);
+}
+
+static inline void MUTANT(half_gemm, without_rounding)(real *c, size_t ldc, const real *a,
+                                                       size_t lda, const real *P, const real *bias,
+                                                       int M, int N, int K, int add)
+{
+    NAIVE->gemm(c, ldc, a, lda, P, bias, M, N, K, add);
+}
+
+static inline void MUTANT(half_gemm, without_last_term)(real *c, size_t ldc, const real *a,
+                                                        size_t lda, const real *P, const real *bias,
+                                                        int M, int N, int K, int add)
+{
+    NAIVE->half_gemm(c, ldc, a, lda, P, bias, M, N, K - 1, add);
+}
+
+static inline void MUTANT(half_gemm_tn, without_rounding)(real *c, size_t ldc, const real *a,
+                                                          size_t lda, const real *b, size_t ldb,
+                                                          int M, int N, int R, int add,
+                                                          real *scratch)
+{
+    NAIVE->gemm_tn(c, ldc, a, lda, b, ldb, M, N, R, add, scratch);
+}
+
 static inline void MUTANT(sum_rows, without_last_row)(real *out, const real *x, int T, int C)
 {
     NAIVE->sum_rows(out, x, T - 1, C);

@@ -99,6 +99,24 @@ static void rows_of_weights_sum_to_one(void **state)
     }
 }
 
+/* Moments that fade end at 0, not among the subnormal numbers, and the weight is still a number. */
+static void fading_moments_end_at_zero(void **state)
+{
+    (void)state;
+    for (const struct lg__kernels *const *k = lg__kernels_all(); *k; k++) {
+        float p[19], m[19], v[19], g[19] = {0};
+        for (int i = 0; i < 19; i++) {
+            p[i] = 1.0f;
+            m[i] = i % 2 ? -1.2e-38f : 1.2e-38f;
+            v[i] = 1.176e-38f;
+        }
+        (*k)->adamw(p, m, v, g, 19, 1e-3f, 0.0f, 0.9f, 0.999f, 1e-8f, 1.0f, 1.0f);
+        for (int i = 0; i < 19; i++)
+            if (m[i] != 0.0f || v[i] != 0.0f || p[i] != 1.0f)
+                fail_msg("%s: %g %g %g", (*k)->name, (double)m[i], (double)v[i], (double)p[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +125,7 @@ int main(void)
         cmocka_unit_test(kernels_agree_with_the_double_twin),
         cmocka_unit_test(a_block_that_sees_nothing_changes_nothing),
         cmocka_unit_test(rows_of_weights_sum_to_one),
+        cmocka_unit_test(fading_moments_end_at_zero),
         cmocka_unit_test(scratch_for_many_rows_is_enough_for_fewer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

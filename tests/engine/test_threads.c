@@ -57,6 +57,7 @@ struct feed {
     int fewest, most; /* sequences of a batch */
     int longest;      /* tokens of a sequence */
     int wide_every;   /* one batch in so many has long sequences: several shards a group */
+    lg_precision precision;
 };
 
 /* Adds one sequence: IDs that repeat and go back, loss on a random part, or none at all. With
@@ -119,6 +120,7 @@ static struct outcome *run(const lg_model_config *c, const struct feed *f, int t
     t.lr = 3e-3;
     t.threads = threads;
     t.groups = groups;
+    t.precision = f->precision;
     lg_batch b;
     lg_batch_init(&b);
     o->m = lg_model_new(c, &err);
@@ -223,6 +225,16 @@ static void levels_are_the_same_with_any_threads(void **state)
     check_threads("two levels, pointer, sink", &c, &f, 8);
 }
 
+static void bf16_is_the_same_with_any_threads(void **state)
+{
+    (void)state;
+    lg_model_config full = neox(), window = levels();
+    struct feed f = {.seed = 7, .fewest = 2, .most = 14, .longest = 30, .wide_every = 50};
+    f.precision = LG_PRECISION_BF16;
+    check_threads("neox, bf16", &full, &f, 8);
+    check_threads("two levels, pointer, sink, bf16", &window, &f, 8);
+}
+
 /* A trainer keeps nothing of the one before: neither in the model nor anywhere else. */
 static void two_trainers_from_one_seed(void **state)
 {
@@ -279,6 +291,7 @@ int main(void)
         cmocka_unit_test(more_groups_than_sequences),
         cmocka_unit_test(olmo_window_is_the_same_with_any_threads),
         cmocka_unit_test(levels_are_the_same_with_any_threads),
+        cmocka_unit_test(bf16_is_the_same_with_any_threads),
         cmocka_unit_test(two_trainers_from_one_seed),
         cmocka_unit_test(what_makes_other_bits),
     };

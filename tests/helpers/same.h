@@ -34,7 +34,8 @@ static inline void same_model(const lg_model_config *a, const lg_model_config *b
 static inline void same_train(const lg_train_options *a, const lg_train_options *b)
 {
     SAME(steps), SAME(lr), SAME(min_lr_ratio), SAME(warmup), SAME(cooldown), SAME(schedule);
-    SAME(weight_decay), SAME(beta1), SAME(beta2), SAME(eps), SAME(grad_clip), SAME(id_weight);
+    SAME(weight_decay), SAME(beta1), SAME(beta2), SAME(eps), SAME(grad_clip), SAME(id_weight),
+        SAME(precision);
     SAME(groups), SAME(threads);
 }
 

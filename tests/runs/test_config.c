@@ -139,6 +139,7 @@ GET(get_beta1, x->o.beta1)
 GET(get_beta2, x->o.beta2)
 GET(get_eps, x->o.eps)
 GET(get_grad_clip, x->o.grad_clip)
+GET(get_precision, x->o.precision)
 GET(get_id_weight, x->o.id_weight)
 GET(get_groups, x->o.groups)
 GET(get_length, c->length[0] * 100 + c->length[1])
@@ -206,6 +207,7 @@ static const struct effect effects[] = {
     {"train.eps", "1e-6", 1e-6, get_eps},
     {"train.grad_clip", "0.25", 0.25, get_grad_clip},
     {"train.id_weight", "2.5", 2.5, get_id_weight},
+    {"train.precision", "bf16", LG_PRECISION_BF16, get_precision},
     {"train.groups", "16", 16, get_groups},
     {"train.length", "[6, 16]", 616, get_length},
     {"train.sparsity", "[2, 4]", 204, get_sparsity},
