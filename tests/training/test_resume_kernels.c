@@ -95,7 +95,7 @@ static void the_same_kernels_say_nothing(void **state)
     assert_string_equal(out, "");
     half("same", "c", 30);
     assert_string_equal(out, "");
-    shows("same", "c-2");
+    shows("same", "c-3");
 }
 
 static void other_kernels_are_told_and_marked(void **state)
@@ -103,15 +103,15 @@ static void other_kernels_are_told_and_marked(void **state)
     (void)state;
     half("other", "c", 10);
     half("other", "naive", 20);
-    assert_non_null(strstr(out, "step 11: step 10 was made with the kernels c-2, and the run goes "
-                                "on with naive-2"));
-    shows("other", "c-2+naive-2 (resumed with others)");
+    assert_non_null(strstr(out, "step 11: step 10 was made with the kernels c-3, and the run goes "
+                                "on with naive-3"));
+    shows("other", "c-3+naive-3 (resumed with others)");
     half("other", "naive", 25); /* no news, and the mark stays */
     assert_string_equal(out, "");
     half("other", "naive", 30);
     half("other", "c", 30); /* nothing is left to do: nothing changes */
     assert_string_equal(out, "");
-    shows("other", "c-2+naive-2 (resumed with others)");
+    shows("other", "c-3+naive-3 (resumed with others)");
 }
 
 /* The lines of a note from last to first, without that of the key `without`. */
@@ -156,8 +156,8 @@ static void a_note_in_another_order_is_read(void **state)
     half("turned", "c", 10);
     turn_note("turned", NULL);
     half("turned", "naive", 20);
-    assert_non_null(strstr(out, "step 10 was made with the kernels c-2"));
-    shows("turned", "c-2+naive-2 (resumed with others)");
+    assert_non_null(strstr(out, "step 10 was made with the kernels c-3"));
+    shows("turned", "c-3+naive-3 (resumed with others)");
 }
 
 static void a_note_without_a_key_is_refused(void **state)
