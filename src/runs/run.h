@@ -19,6 +19,7 @@ enum {
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 #define LG__RUN_CERTIFICATE "certificate.json"
 #define LG__RUN_TOKENIZER "tokenizer" /* a folder: a copy of the tokenizer of a run of texts */
+#define LG__RUN_COUPLING "coupling.yaml" /* the rule of positions.coupling */
 enum { LG__RUN_ID = 17 };             /* letters of a run's ID, with the 0 */
 enum { LG__RUN_KERNELS = 128 };
 
@@ -101,6 +102,8 @@ int lg__run_file_id(const char *path, char id[LG__RUN_ID]);
 
 /* A copy of a tokenizer (not of "bytes") in the run's folder, under names that a tokenizer's folder has. */
 int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err);
+/* The rule of the run's labels, if they come from one, in its folder; one that is there must be the same. */
+int lg__run_keep_coupling(const struct lg__run *r, const char *folder, lg_error *err);
 /* 1: the tokenizer that the config names is not there, and the run's folder has a copy: what to --set. */
 int lg__run_lost_tokenizer(const struct lg__run *r, const char *folder, char *set, size_t size);
 /* The run's row in the store; NULL: *number is 0. trains as in lg__store_register. */
