@@ -70,11 +70,8 @@ static struct step step_of(const struct lg__structure *s, const struct lg__view 
     int i = t - a->start;
     if (s->answer.cut == LG__CUT_WIDTH)
         return (struct step){i / a->size, i % a->size, i / a->size, t - i % a->size};
-    if (s->answer.cut == LG__CUT_WORD) {
-        int number = (i + 1) / a->stride; /* the word leads its segment: index -1 */
-        if (number >= a->of) number = a->of - 1;
-        return (struct step){number, i - number * a->stride, i - number * a->stride, t};
-    }
+    if (s->answer.cut == LG__CUT_WORD) /* what comes behind a segment is its end, whatever it is */
+        return (struct step){i / a->stride, i % a->stride, i % a->stride, t};
     return (struct step){0, i, i, t};
 }
 
@@ -116,6 +113,7 @@ static int resolve(const struct lg__address *a, const struct lg__structure *s,
     switch (a->kind) {
     case LG__AT_BACK:
         *at = t - a->d;
+        if (s->answer.cut == LG__CUT_WORD && q.index - a->d < -1) return LG__NO_START;
         return *at >= v->x->answer - 1 && *at >= 0 ? 0 : LG__NO_START;
     case LG__AT_LINE:
         index = a->times * q.step + a->d;

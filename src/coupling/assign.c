@@ -160,7 +160,7 @@ static void add_found(const struct lg__finding *f, struct lg__rule *r)
     l->answer = (struct lg__axis){LG__BY_FIND, 0, 1, 0};
     for (int k = 0; k <= r->structure.separators; k++)
         l->part[k] = k == r->find.part ? (struct lg__axis){LG__BY_NUMBER, 0, 1, 0}
-                                       : (struct lg__axis){LG__BY_CONSTANT, 0, 1, AWAY};
+                                       : (struct lg__axis){LG__BY_CONSTANT, 0, 1, -1};
     for (int p = 0; p < f->slots; p++)
         if (!searches(&f->slot[p]) && !searches(&f->slot[(p + 1) % f->slots]))
             l->phase[p] = LG_ABSENT;
@@ -244,99 +244,84 @@ static int add_levels(const struct lg__finding *f, const struct lg__examples *li
 /* ---- The window --------------------------------------------------------------------------------- */
 
 struct hull {
-    int lo[2][LG_LEVELS], hi[2][LG_LEVELS], step[2][LG_LEVELS];
+    int lo[LG_LEVELS], hi[LG_LEVELS];
     int reads, unseen;
+    struct lg__steps steps;
 };
 
 /* What row t - 1 must see to predict token t. */
-static void widen(struct hull *h, const struct lg__rule *r, const lg_example *x, int from, int to,
-                  int longer)
+static void widen(struct hull *h, const struct lg__rule *r, const lg_example *x, int from, int to)
 {
     int common = 0;
     for (int l = 0; l < r->levels; l++) {
         int32_t a = x->labels[l][from], b = x->labels[l][to];
         if (a == LG_ABSENT || b == LG_ABSENT) continue;
         common++;
-        if (b - a < h->lo[longer][l]) h->lo[longer][l] = b - a;
-        if (b - a > h->hi[longer][l]) h->hi[longer][l] = b - a;
+        if (b - a < h->lo[l]) h->lo[l] = b - a;
+        if (b - a > h->hi[l]) h->hi[l] = b - a;
     }
     h->reads++;
     h->unseen += !common;
 }
 
-static void steps(struct hull *h, const struct lg__rule *r, const lg_example *x, int longer)
-{
-    for (int l = 0; l < r->levels; l++) {
-        int32_t before = LG_ABSENT;
-        for (int i = 0; i < x->n; i++) {
-            int32_t at = x->labels[l][i];
-            if (at == LG_ABSENT) continue;
-            int step = before == LG_ABSENT ? 0 : abs(at - before);
-            if (i >= x->answer && step > h->step[longer][l]) h->step[longer][l] = step;
-            before = at;
-        }
-    }
-}
-
-static int is_longer(const struct lg__examples *lines, const lg_example *x, int middle)
-{
-    (void)lines;
-    return x->answer > middle;
-}
-
 static int measure(const struct lg__finding *f, const struct lg__examples *lines,
                    const struct lg__rule *r, struct hull *h, lg_error *err)
 {
-    int least = lines->x[0].answer, most = least, looked = 0, e = 0;
-    for (int i = 0; i < lines->count; i++) {
-        if (lines->x[i].answer < least) least = lines->x[i].answer;
-        if (lines->x[i].answer > most) most = lines->x[i].answer;
-    }
+    int looked = 0, e = 0;
     for (int i = 0; i < lines->count && looked < LOOKS && !e; i++) {
         lg_example *x = &lines->x[i];
         struct lg__view v;
-        int longer = is_longer(lines, x, (least + most) / 2);
         if (!lg__view_make(&v, &f->structure, x)) continue;
         looked++;
         if ((e = lg__rule_label(r, x, err))) return e;
-        steps(h, r, x, longer);
+        lg__steps_add(&h->steps, x, r->levels);
         for (int t = x->answer; t < x->n; t++) {
             const struct lg__slot *s =
                 &f->slot[f->structure.answer.cut == LG__CUT_WIDTH ? (t - x->answer) % f->slots : 0];
             for (int k = 0; k < s->count; k++) {
                 int at = lg__address_place(&s->address[k], &f->structure, &v, t);
-                if (at >= 0) widen(h, r, x, t - 1, at, longer);
+                /* that there is nothing yet shows without what stands before the answer */
+                if (at >= 0 && (at >= x->answer || at < x->answer - 1 || t == x->answer))
+                    widen(h, r, x, t - 1, at);
             }
         }
     }
     return e;
 }
 
-int lg__assign(const struct lg__finding *f, const struct lg__examples *lines, int roles,
-               struct lg__assignment *a, lg_error *err)
+static int fill(const struct lg__finding *f, const struct lg__examples *lines, struct hull *h,
+                struct lg__assignment *a, lg_error *err)
 {
-    struct hull h = {0};
-    *a = (struct lg__assignment){.roles = roles};
-    a->rule.structure = f->structure;
-    int e = add_levels(f, lines, roles, &a->rule, err);
-    if (!e) e = measure(f, lines, &a->rule, &h, err);
+    int e = add_levels(f, lines, a->roles, &a->rule, err);
+    if (!e) e = measure(f, lines, &a->rule, h, err);
     if (e) return e;
-    if (h.unseen > h.reads / 50)
+    if (h->unseen > h->reads / 50)
         return refuse(err, "some of what is read shares no level with its reader");
     a->reach = 1;
     for (int l = 0; l < a->rule.levels; l++) {
-        for (int longer = 0; longer < 2; longer++) {
-            if (h.lo[longer][l] < a->lo[l]) a->lo[l] = h.lo[longer][l];
-            if (h.hi[longer][l] > a->hi[l]) a->hi[l] = h.hi[longer][l];
-        }
+        a->lo[l] = h->lo[l];
+        a->hi[l] = h->hi[l];
         if (a->hi[l] - a->lo[l] > WIDEST)
             return refuse(err, "what is read lies further apart in longer lines, so that no window "
                                "holds it");
-        a->grows[l] = h.step[1][l] > h.step[0][l] + 1;
-        if (!a->grows[l] && h.step[1][l] > a->reach) a->reach = h.step[1][l];
-        if (!a->grows[l] && h.step[0][l] > a->reach) a->reach = h.step[0][l];
+        int reach = lg__steps_reach(&h->steps, l);
+        a->grows[l] = !reach;
+        if (reach > a->reach) a->reach = reach;
     }
+    return 0;
+}
+
+int lg__assign(const struct lg__finding *f, const struct lg__examples *lines, int roles,
+               struct lg__assignment *a, lg_error *err)
+{
+    struct hull *h = lg__alloc(sizeof *h);
     lg_buffer b = {0};
+    *a = (struct lg__assignment){.roles = roles};
+    a->rule.structure = f->structure;
+    int e = h ? fill(f, lines, h, a, err)
+              : lg__fail(err, LG_ERROR_MEMORY, "no memory for a coupling's rule");
+    free(h);
+    if (e) return e;
     lg__finding_words(f, lines->shape, &b);
     char *text = lg_buffer_take(&b, err);
     if (!text) return LG_ERROR_MEMORY;

@@ -103,6 +103,15 @@ int lg__rule_resolve(struct lg__rule *r, const lg_task *t, lg_error *err);
 int lg__rule_read(struct lg__rule *r, const char *path, lg_error *err);
 void lg__rule_write(const struct lg__rule *r, lg_buffer *to);
 
+/* The largest steps that the labels of answers make, by how many labels there are. Starts as {0}. */
+enum { LG__STEP_RANGES = 1024 };
+struct lg__steps {
+    int most[LG_LEVELS][LG__STEP_RANGES]; /* + 1; 0: no text has so many */
+};
+void lg__steps_add(struct lg__steps *s, const lg_example *x, int levels);
+/* The largest step of a level; 0: it grows with the number of labels. */
+int lg__steps_reach(const struct lg__steps *s, int level);
+
 /* Replaces the task's labels by those of a rule, which is copied: every example that it makes from now on has
  * them, and so has a task that is opened like it. Its shape says the rule's levels, and reaches as its
  * examples of lengths lo..hi (0, 0: all it has) show them. */

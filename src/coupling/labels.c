@@ -192,52 +192,72 @@ const struct lg__rule *lg__task_rule(const lg_task *t)
     return t->labeller ? &((const struct coupled *)t->labeller)->rule : NULL;
 }
 
-/* The largest steps that answers of short and of long texts make: one that grows is no reach. */
-struct reaches {
-    int most[LG_LEVELS][2]; /* of the shorter half, of the longer half */
-    int needed;
-};
-
-static void look(struct reaches *g, const lg_example *x, int levels, int longer)
+void lg__steps_add(struct lg__steps *s, const lg_example *x, int levels)
 {
-    for (int i = 0; i < x->n && g->needed < levels; i++) {
-        int l = 0;
-        while (l < levels - 1 && x->labels[l][i] == LG_ABSENT) l++;
-        if (g->needed < l + 1) g->needed = l + 1;
-    }
     for (int l = 0; l < levels; l++) {
-        int32_t before = LG_ABSENT;
+        int32_t before = LG_ABSENT, least = INT32_MAX, most = 0;
+        int step = 0;
         for (int i = 0; i < x->n; i++) {
             int32_t at = x->labels[l][i];
             if (at == LG_ABSENT) continue;
-            int step = before == LG_ABSENT ? 0 : abs(at - before);
-            if (i >= x->answer && step > g->most[l][longer]) g->most[l][longer] = step;
+            if (i >= x->answer && before != LG_ABSENT && abs(at - before) > step)
+                step = abs(at - before);
+            if (at < least) least = at;
+            if (at > most) most = at;
             before = at;
         }
+        if (before == LG_ABSENT) continue;
+        int range = most - least < LG__STEP_RANGES ? most - least : LG__STEP_RANGES - 1;
+        if (s->most[l][range] < step + 1) s->most[l][range] = step + 1;
+    }
+}
+
+int lg__steps_reach(const struct lg__steps *s, int level)
+{
+    int first = -1, last = 0, most[2] = {0};
+    for (int r = 0; r < LG__STEP_RANGES; r++) {
+        if (!s->most[level][r]) continue;
+        if (first < 0) first = r;
+        last = r;
+    }
+    for (int r = 0; r < LG__STEP_RANGES; r++) {
+        int upper = 2 * r > first + last;
+        if (s->most[level][r] - 1 > most[upper]) most[upper] = s->most[level][r] - 1;
+    }
+    if (most[1] > most[0] + 1) return 0;
+    int reach = most[0] > most[1] ? most[0] : most[1];
+    return reach ? reach : 1;
+}
+
+/* Levels without which a token has no label. */
+static void count_needed(int *needed, const lg_example *x, int levels)
+{
+    for (int i = 0; i < x->n && *needed < levels; i++) {
+        int l = 0;
+        while (l < levels - 1 && x->labels[l][i] == LG_ABSENT) l++;
+        if (*needed < l + 1) *needed = l + 1;
     }
 }
 
 enum { LOOKS = 400 };
 
-static int survey(lg_task *t, int lo, int hi, struct reaches *g, lg_error *err)
+static int survey(lg_task *t, int lo, int hi, struct lg__steps *steps, lg_error *err)
 {
-    int levels = t->shape.levels, e = 0;
+    int e = 0, lines = lg__task_has_lines(t);
     lg_example x;
     lg_example_init(&x);
-    if (!lo) {
+    if (!lo || lines) {
         lo = t->shape.length_least;
         hi = t->shape.length_most;
-        if (!lg__task_has_lines(t) && hi > lo + 11) hi = lo + 11;
+        if (!lines && hi > lo + 11) hi = lo + 11;
     }
-    for (int half = 0; half < 2; half++) {
-        int middle = lo + (hi - lo) / 2;
-        lg_draw d = {.length_lo = half ? middle + (hi > lo) : lo, .length_hi = half ? hi : middle};
-        if (lg__task_has_lines(t) && !lg__task_count(t, &d)) continue;
-        for (int i = 0; i < LOOKS && !e; i++) {
-            d.index = (uint64_t)i;
-            e = lg_task_example(t, &d, &x, err);
-            if (!e) look(g, &x, levels, half);
-        }
+    lg_draw d = {.length_lo = lo, .length_hi = hi};
+    for (int i = 0; i < LOOKS && !e; i++) {
+        d.index = (uint64_t)i;
+        e = lg_task_example(t, &d, &x, err);
+        if (e) break;
+        lg__steps_add(steps, &x, t->shape.levels);
+        count_needed(&t->shape.needed, &x, t->shape.levels);
     }
     lg_example_clear(&x);
     return e;
@@ -245,14 +265,19 @@ static int survey(lg_task *t, int lo, int hi, struct reaches *g, lg_error *err)
 
 int lg__task_couple(lg_task *t, const struct lg__rule *r, int lo, int hi, lg_error *err)
 {
-    struct reaches g = {.needed = 1};
     struct coupled *c = lg__alloc(sizeof *c);
-    if (!c) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a coupling's rule");
+    struct lg__steps *steps = lg__alloc(sizeof *steps);
+    if (!c || !steps) {
+        free(c);
+        free(steps);
+        return lg__fail(err, LG_ERROR_MEMORY, "no memory for a coupling's rule");
+    }
     c->labeller = like;
     c->rule = *r;
     int e = lg__rule_resolve(&c->rule, t, err);
     if (e) {
         free(c);
+        free(steps);
         return e;
     }
     free(t->labeller);
@@ -262,11 +287,9 @@ int lg__task_couple(lg_task *t, const struct lg__rule *r, int lo, int hi, lg_err
         snprintf(c->labeller.level[l], sizeof c->labeller.level[l], "%s", r->level[l].name);
         t->shape.level[l] = c->labeller.level[l];
     }
-    if (strcmp(t->row->info.name, "exec") != 0 && (e = survey(t, lo, hi, &g, err))) return e;
-    t->shape.needed = g.needed;
-    for (int l = 0; l < r->levels; l++) {
-        int few = g.most[l][0], more = g.most[l][1];
-        t->shape.reach[l] = more > few + 1 ? 0 : more > 1 ? more : few > 1 ? few : 1;
-    }
-    return 0;
+    t->shape.needed = 1;
+    if (strcmp(t->row->info.name, "exec") != 0) e = survey(t, lo, hi, steps, err);
+    for (int l = 0; l < r->levels; l++) t->shape.reach[l] = lg__steps_reach(steps, l);
+    free(steps);
+    return e;
 }

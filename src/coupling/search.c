@@ -321,8 +321,23 @@ static int step_for(const struct rows *r, int rows)
 
 static int combines(const struct rows *r, int c) { return r->column_values[c] <= MOST_VALUES; }
 
+/* A part that is read from one end, at one stride: no labels serve more. */
+static int is_even(const struct rows *r, const struct set *s)
+{
+    for (int i = 0; i < s->n; i++)
+        for (int k = 0; k < i; k++) {
+            const struct lg__address *a = &r->address[s->at[i]], *b = &r->address[s->at[k]];
+            int on_line = a->kind == LG__AT_LINE || a->kind == LG__AT_CELL || a->kind == LG__AT_RECORD;
+            if (on_line && a->kind == b->kind && a->part == b->part &&
+                (a->from_end != b->from_end || a->times != b->times))
+                return 0;
+        }
+    return 1;
+}
+
 static void try_set(struct rows *r, struct beam *b, struct set s, int every)
 {
+    if (!is_even(r, &s)) return;
     s.cost = cost_of(r, &s);
     score(r, &s, every);
     offer(b, &s);
