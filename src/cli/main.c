@@ -15,6 +15,8 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_demo},
     {LG_CLI_LOOK, "try", "will a task or your data extrapolate; with which positions",
      lg_cmd_try_help, lg_cmd_try},
+    {LG_CLI_LOOK, "couple", "position IDs for your data, found from examples alone",
+     lg_cmd_couple_help, lg_cmd_couple},
     {LG_CLI_RUN, "train", "train the model of a config; keeps the run in a folder",
      lg_cmd_train_help, lg_cmd_train},
     {LG_CLI_RUN, "eval", "what a run can do, length by length", lg_cmd_eval_help, lg_cmd_eval},

@@ -61,7 +61,7 @@ struct lg__finding {
     struct lg__slot slot[LG__PHASES];
     double accuracy;       /* of the worst slot */
     int disagree;          /* lines that contradict the others */
-    int disagreeing[3];    /* some of them */
+    unsigned char *wrong;  /* [lines] 1: such a line; the caller frees it, or NULL */
     double cost;           /* of its description */
 };
 

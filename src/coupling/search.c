@@ -491,31 +491,27 @@ static int view_lines(struct work *w, const struct lg__structure *s)
     return good;
 }
 
-/* Lines that the tables of all slots contradict, where two others or more of a cell agree. */
+/* Lines that the table contradicts. */
 static void count_disagreeing(struct rows *r, const struct lg__slot *slot, unsigned char *bad)
 {
     struct set s = {.n = slot->count};
     for (int k = 0; k < slot->count; k++)
         for (int c = 0; c < r->columns; c++)
             if (memcmp(&slot->address[k], &r->address[c], sizeof slot->address[k]) == 0) s.at[k] = c;
-    if (slot->copies) {
-        return;
-    }
     score(r, &s, 1);
     if (r->values > MOST_VALUES) return;
     for (int i = 0; i < r->count; i++) {
-        int c = r->id[i];
-        int others = r->most[c] - (r->y[i] == r->best[c]);
-        if (r->y[i] != r->best[c] && others >= 2 && r->most[c] > 4 * (r->total[c] - r->most[c]) - 4)
+        int c = r->id[i]; /* alone against three or more, or one of few against many */
+        int others = r->total[c] - r->most[c];
+        if (r->y[i] != r->best[c] && r->most[c] >= 3 && r->most[c] >= 20 * others - 19)
             bad[r->line[i]] = 1;
     }
 }
 
 /* A copied token that is another than the one at the address. */
-static void count_miscopied(struct rows *r, const struct work *w, const struct lg__structure *s,
+static void count_miscopied(const struct work *w, const struct lg__structure *s,
                             const struct lg__slot *slot, int phase, unsigned char *bad)
 {
-    (void)r;
     for (int i = 0; i < w->lines->count; i++) {
         const lg_example *x = &w->lines->x[i];
         for (int t = x->answer; t < x->n && w->views[i].x; t++) {
@@ -539,7 +535,7 @@ static int find_with(struct work *w, const struct lg__structure *s, struct lg__f
         if (!e && r.count) {
             search_slot(&r, &f->slot[p]);
             if (f->slot[p].copies)
-                count_miscopied(&r, w, s, &f->slot[p], p, bad);
+                count_miscopied(w, s, &f->slot[p], p, bad);
             else
                 count_disagreeing(&r, &f->slot[p], bad);
         } else if (!e)
@@ -555,11 +551,10 @@ static int find_with(struct work *w, const struct lg__structure *s, struct lg__f
         }
     }
     for (int i = 0; i < w->lines->count; i++) {
-        if (!bad[i] && w->views[i].x) continue;
-        if (f->disagree < 3) f->disagreeing[f->disagree] = i;
-        f->disagree++;
+        bad[i] |= !w->views[i].x;
+        f->disagree += bad[i];
     }
-    free(bad);
+    f->wrong = bad;
     return e;
 }
 
@@ -599,8 +594,15 @@ int lg__find(const struct lg__examples *lines, struct lg__finding *found, int mo
             if (!cut_answer(&cut, &s[i], way, word, lines->shape)) continue;
             if (view_lines(&w, &cut) < LG__FIND_FORM * lines->count) continue;
             e = find_with(&w, &cut, f, err);
-            if (!e && f->accuracy > best->accuracy) *best = *f;
-            if (!e && !stopped(&w) && f->accuracy >= LG__FIND_ACCURACY) found[n++] = *f;
+            if (e) break;
+            if (f->accuracy > best->accuracy) {
+                *best = *f;
+                best->wrong = NULL;
+            }
+            if (!stopped(&w) && f->accuracy >= LG__FIND_ACCURACY)
+                found[n++] = *f;
+            else
+                free(f->wrong);
         }
     free(w.views);
     free(f);
