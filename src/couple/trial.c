@@ -17,7 +17,7 @@ enum {
     PAST = 128,         /* steps that are looked back on */
     LEAST_STEPS = 120,
     MOST_STEPS = 4000,  /* of a candidate */
-    FINAL_STEPS = 2000,
+    FINAL_STEPS = 800, /* of the winner, at least */
     BATCH = 128,
     WIDTH = 128
 };
@@ -285,7 +285,7 @@ static int finish(struct lg__couple *c, const struct lg__assignment *a, lg_error
     struct sets *s = malloc(sizeof *s);
     if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
     double left = fmax(5, 0.85 * (c->end - lg__now())), each = k->seconds / (double)(k->steps + 1);
-    int64_t steps = 3 * k->steps, fits = (int64_t)(left / fmax(each, 1e-4));
+    int64_t steps = 4 * k->steps, fits = (int64_t)(left / fmax(each, 1e-4));
     if (steps < FINAL_STEPS) steps = FINAL_STEPS;
     if (steps > fits) steps = fits;
     if (steps < 100) steps = 100;
