@@ -53,7 +53,7 @@ static const struct lg_cli_command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* One screen: 24 lines of 80 columns, also when there are 19 commands. */
+/* One screen: 24 lines of 80 columns, also when there are 20 commands. */
 static void print_help(FILE *out)
 {
     static const char *const groups[LG_CLI_GROUPS] = {"look", "run", "measure"};
@@ -65,8 +65,7 @@ static void print_help(FILE *out)
                 fprintf(out, "%-8s %-10s %s\n", shown++ ? "" : groups[g], commands[i].name,
                         commands[i].line);
     }
-    fputs("\n"
-          "First  lengthen demo;  lengthen sample addition;  lengthen train CONFIG.yaml\n"
+    fputs("First  lengthen demo;  lengthen sample addition;  lengthen train CONFIG.yaml\n"
           "Then   lengthen COMMAND --help: what it does, its options, an example; --version\n",
           out);
 }

@@ -16,7 +16,7 @@ enum {
     ADDRESSES = 320,
     ROWS = 16000,
     FEW_ROWS = 3000,    /* for triples */
-    SOME_ROWS = 8000,   /* for pairs and the beam */
+    SOME_ROWS = 5000,   /* for pairs and the beam */
     MOST_VALUES = 64,   /* of an address that is combined with others */
     TRIPLES = 72,       /* addresses of which all triples are tried */
     BEAM = 16,
