@@ -56,9 +56,9 @@ static int assign(struct lg__couple *c, const struct lg__finding *f, int found,
 {
     lg_error why = {0};
     int n = 0;
-    for (int roles = 0; roles < 2; roles++)
+    for (int second = 0; second < 2; second++)
         for (int i = 0; i < found; i++)
-            if (!lg__assign(&f[i], &c->looked, roles, &a[n], &why)) from[n++] = i;
+            if (!lg__assign(&f[i], &c->looked, second != f[i].roles, &a[n], &why)) from[n++] = i;
     if (!n)
         snprintf(c->r->why, sizeof c->r->why, "no IDs make what is read neighbours: %.400s", why.text);
     return n;

@@ -18,6 +18,7 @@ enum {
     LEAST_STEPS = 120,
     MOST_STEPS = 4000,  /* of a candidate */
     FINAL_STEPS = 800, /* of the winner, at least */
+    MOST_FINAL = 2400,
     BATCH = 128,
     WIDTH = 128
 };
@@ -287,6 +288,7 @@ static int finish(struct lg__couple *c, const struct lg__assignment *a, lg_error
     double left = fmax(5, 0.85 * (c->end - lg__now())), each = k->seconds / (double)(k->steps + 1);
     int64_t steps = 4 * k->steps, fits = (int64_t)(left / fmax(each, 1e-4));
     if (steps < FINAL_STEPS) steps = FINAL_STEPS;
+    if (steps > MOST_FINAL) steps = MOST_FINAL;
     if (steps > fits) steps = fits;
     if (steps < 100) steps = 100;
     snprintf(folder, sizeof folder, "%s/best", c->r->folder);

@@ -60,6 +60,7 @@ struct lg__finding {
     int slots; /* phases of the answer */
     struct lg__slot slot[LG__PHASES];
     double accuracy;       /* of the worst slot */
+    int roles;             /* tokens that would share an ID must be told apart */
     int disagree;          /* lines that contradict the others */
     unsigned char *wrong;  /* [lines] 1: such a line; the caller frees it, or NULL */
     double cost;           /* of its description */

@@ -33,6 +33,7 @@ struct rows {
     unsigned char *is_long;
     int32_t *y;           /* [count] as numbers 0..values-1 */
     int32_t *token;       /* [count] */
+    int32_t *where;       /* [count] its place in the line */
     int values;
     int columns;
     struct lg__address address[ADDRESSES];
@@ -81,6 +82,7 @@ static void rows_free(struct rows *r)
     free(r->is_long);
     free(r->y);
     free(r->token);
+    free(r->where);
     for (int c = 0; c < r->columns; c++) free(r->column[c]);
     free(r->id);
     free(r->key);
@@ -103,10 +105,11 @@ static int rows_open(struct rows *r, int room)
     r->is_long = lg__alloc(n);
     r->y = lg__alloc(n * sizeof *r->y);
     r->token = lg__alloc(n * sizeof *r->token);
+    r->where = lg__alloc(n * sizeof *r->where);
     r->id = lg__alloc(n * sizeof *r->id);
     r->key = lg__alloc((size_t)r->slots * sizeof *r->key);
     r->slot = lg__alloc((size_t)r->slots * sizeof *r->slot);
-    return r->line && r->is_long && r->y && r->token && r->id && r->key && r->slot ? 0 : -1;
+    return r->line && r->is_long && r->y && r->token && r->where && r->id && r->key && r->slot ? 0 : -1;
 }
 
 /* The middle of the lines' answer lengths. */
@@ -138,13 +141,13 @@ static int is_useless(const struct rows *r, const int32_t *column, int values)
 }
 
 static int add_column(struct rows *r, const struct lg__address *a, const struct lg__structure *s,
-                      const struct lg__view *views, const int32_t *where, int32_t *scratch)
+                      const struct lg__view *views, int32_t *scratch)
 {
     int32_t *column = lg__alloc((size_t)r->count * sizeof *column);
     int copies = 0;
     if (!column) return -1;
     for (int i = 0; i < r->count; i++) {
-        column[i] = lg__address_read(a, s, &views[r->line[i]], where[i]);
+        column[i] = lg__address_read(a, s, &views[r->line[i]], r->where[i]);
         /* what marks an end is learned by itself: it counts as copied */
         copies += r->is_long[i] && (column[i] == r->token[i] || column[i] < 0);
     }
@@ -166,10 +169,10 @@ static int rows_make(struct rows *r, const struct lg__examples *lines, const str
                      const struct lg__view *views, int phase, lg_error *err)
 {
     struct lg__address *list = lg__alloc(ADDRESSES * sizeof *list);
-    int32_t *where = lg__alloc(ROWS * sizeof *where), *scratch = lg__alloc(ROWS * sizeof *scratch);
+    int32_t *scratch = lg__alloc(ROWS * sizeof *scratch);
     int total = 0, every = 1, seen = 0, middle = median_length(lines), e = 0;
     *r = (struct rows){0};
-    if (!list || !where || !scratch || rows_open(r, ROWS)) e = no_memory(err);
+    if (!list || !scratch || rows_open(r, ROWS)) e = no_memory(err);
     for (int i = 0; i < lines->count && !e; i++)
         for (int t = lines->x[i].answer; t < lines->x[i].n && views[i].x; t++)
             total += phase_of(s, &lines->x[i], t) == phase;
@@ -183,14 +186,14 @@ static int rows_make(struct rows *r, const struct lg__examples *lines, const str
             r->is_long[r->count] = x->answer > middle;
             r->longer += x->answer > middle;
             r->y[r->count] = r->token[r->count] = x->tokens[t];
-            where[r->count++] = t;
+            r->where[r->count++] = t;
         }
     }
     if (!e && r->count) {
         r->values = renumber(r->y, r->count, scratch);
         int n = lg__addresses_list(list, ADDRESSES, lines, s, phase);
         for (int c = 0; c < n && !e; c++)
-            if (add_column(r, &list[c], s, views, where, scratch)) e = no_memory(err);
+            if (add_column(r, &list[c], s, views, scratch)) e = no_memory(err);
         size_t cells = (size_t)r->count * (size_t)(r->values <= MOST_VALUES ? r->values : 1);
         r->cell = lg__alloc((cells + 4 * (size_t)r->count) * sizeof *r->cell);
         if (!r->cell) e = no_memory(err);
@@ -200,7 +203,6 @@ static int rows_make(struct rows *r, const struct lg__examples *lines, const str
         r->total = r->best + r->count;
     }
     free(list);
-    free(where);
     free(scratch);
     return e;
 }
@@ -459,6 +461,61 @@ static void search_slot(struct rows *r, struct lg__slot *slot)
     }
 }
 
+/* ---- Roles -------------------------------------------------------------------------------------------- */
+
+/* Whether two addresses get the same label, so that without roles nothing tells them apart. */
+static int share_label(const struct lg__address *a, const struct lg__address *b)
+{
+    int line = a->kind == LG__AT_LINE || a->kind == LG__AT_RECORD || a->kind == LG__AT_CELL ||
+               a->kind == LG__AT_BEFORE;
+    int other = b->kind == LG__AT_LINE || b->kind == LG__AT_RECORD || b->kind == LG__AT_CELL ||
+                b->kind == LG__AT_BEFORE;
+    return line && other && a->d == b->d && (a->part != b->part || a->kind != b->kind);
+}
+
+/* Whether the token is still decided if addresses that share a label are known as a heap, in no order. */
+static int needs_roles(struct rows *r, const struct lg__slot *slot, const struct lg__structure *s,
+                       const struct lg__view *views)
+{
+    struct set set = {.n = slot->count};
+    int32_t *heap = lg__alloc((size_t)r->count * LG__SET * sizeof *heap), *own[LG__SET];
+    int32_t *scratch = lg__alloc((size_t)r->count * sizeof *scratch);
+    int mixed = 0, values[LG__SET], roles = 0;
+    for (int k = 0; k < slot->count && heap && scratch; k++)
+        for (int i = 0; i < r->count; i++)
+            heap[k * r->count + i] =
+                lg__address_read(&slot->address[k], s, &views[r->line[i]], r->where[i]);
+    for (int a = 0; a < slot->count && heap && scratch; a++)
+        for (int b = a + 1; b < slot->count; b++) {
+            if (!share_label(&slot->address[a], &slot->address[b])) continue;
+            mixed = 1;
+            for (int i = 0; i < r->count; i++) {
+                int32_t *x = &heap[a * r->count + i], *y = &heap[b * r->count + i], low = *x;
+                if (*y >= low) continue;
+                *x = *y;
+                *y = low;
+            }
+        }
+    if (mixed && r->columns >= slot->count) {
+        for (int k = 0; k < slot->count; k++) { /* the first columns lend their places */
+            own[k] = r->column[k];
+            values[k] = r->column_values[k];
+            r->column[k] = heap + (size_t)k * (size_t)r->count;
+            r->column_values[k] = renumber(r->column[k], r->count, scratch);
+            set.at[k] = k;
+        }
+        score(r, &set, 1);
+        roles = set.score < slot->accuracy - 0.03;
+        for (int k = 0; k < slot->count; k++) {
+            r->column[k] = own[k];
+            r->column_values[k] = values[k];
+        }
+    }
+    free(heap);
+    free(scratch);
+    return roles;
+}
+
 /* ---- All slots ----------------------------------------------------------------------------------------- */
 
 struct work {
@@ -534,6 +591,7 @@ static int find_with(struct work *w, const struct lg__structure *s, struct lg__f
         e = rows_make(&r, w->lines, s, w->views, p, err);
         if (!e && r.count) {
             search_slot(&r, &f->slot[p]);
+            f->roles |= slots > 1 || needs_roles(&r, &f->slot[p], s, w->views);
             if (f->slot[p].copies)
                 count_miscopied(w, s, &f->slot[p], p, bad);
             else
