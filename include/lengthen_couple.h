@@ -37,22 +37,27 @@ typedef struct lg_couple_cell {
     int length, lines, exact;
 } lg_couple_cell;
 
-typedef enum { LG_COUPLE_SEARCHES, LG_COUPLE_TRAINS, LG_COUPLE_TESTS, LG_COUPLE_FINISHES } lg_couple_event;
+typedef enum {
+    LG_COUPLE_SEARCHES,
+    LG_COUPLE_TRAINS,
+    LG_COUPLE_TESTS,
+    LG_COUPLE_FINISHES
+} lg_couple_event;
 typedef struct lg_couple_progress {
     lg_couple_event event;
-    double share;             /* of the search */
-    int candidate;            /* from 0 on; -1: the winner's own run */
-    const lg_run_step *step;  /* while it trains; else NULL */
-    double left;              /* seconds of all that is left, at most */
+    double share;            /* of the search */
+    int candidate;           /* from 0 on; -1: the winner's own run */
+    const lg_run_step *step; /* while it trains; else NULL */
+    double left;             /* seconds of all that is left, at most */
 } lg_couple_progress;
 typedef void lg_couple_watch(void *context, const lg_couple_progress *p);
 
 typedef struct lg_couple_options {
-    const char *data; /* a file of lines, or the name of a task (exec:COMMAND too) */
+    const char *data;            /* a file of lines, or the name of a task (exec:COMMAND too) */
     const char *const *settings; /* [setting_count] of the task */
     int setting_count;
-    int forget;         /* 1: labels that the data has are not looked at; 0: such data is refused */
-    int lines, length;  /* of a task: how many examples, and the longest of them */
+    int forget;        /* 1: labels that the data has are not looked at; 0: such data is refused */
+    int lines, length; /* of a task: how many examples, and the longest of them */
     double minutes;
     uint64_t seed;
     const char *folder; /* where all goes; it is made */
@@ -71,11 +76,11 @@ typedef struct lg_couple_result {
     int shortest, longest, fit_longest;
     char unit[32];
     /* What was found. */
-    int found;        /* a rule was; */
-    int claimed;      /* and the winner's run is right on lines that nothing was chosen by */
-    char why[512];    /* where one is not: the reason */
-    char reads[1024]; /* lines: "answer[i] reads a[n-1-i], b[n-1-i], answer[i-1]" */
-    double accuracy;  /* of the table, of the worst phase */
+    int found;           /* a rule was; */
+    int claimed;         /* and the winner's run is right on lines that nothing was chosen by */
+    char why[512];       /* where one is not: the reason */
+    char reads[1024];    /* lines: "answer[i] reads a[n-1-i], b[n-1-i], answer[i-1]" */
+    double accuracy;     /* of the table, of the worst phase */
     int disagree, shown; /* lines that contradict the others, and some of them */
     char disagreeing[LG_COUPLE_SHOWN][240];
     /* What was tried. */

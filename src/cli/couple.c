@@ -122,7 +122,8 @@ static void show_examples(const lg_couple_result *r)
 static void print_candidates(const lg_couple_result *r)
 {
     struct lg_cli_table table = {.columns = 6, .left = 3};
-    const char *const head[] = {"", "candidate", "window", "steps", "seconds", "longer lines right"};
+    const char *const head[] = {"",      "candidate", "window",
+                                "steps", "seconds",   "longer lines right"};
     for (int i = 0; i < 6; i++) lg_cli_table_add(&table, "%s", head[i]);
     for (int i = 0; i < r->candidates; i++) {
         const lg_couple_candidate *k = &r->candidate[i];
@@ -142,8 +143,9 @@ static void print_candidates(const lg_couple_result *r)
 
 static void print_report(const lg_couple_result *r)
 {
-    printf("\nOf %d lines that nothing was chosen by, %d are right, generated with predicted IDs:\n ",
-           r->report_lines, r->report_exact);
+    printf(
+        "\nOf %d lines that nothing was chosen by, %d are right, generated with predicted IDs:\n ",
+        r->report_lines, r->report_exact);
     for (int i = 0; i < r->cells; i++)
         printf(" %d: %d/%d", r->cell[i].length, r->cell[i].exact, r->cell[i].lines);
     putchar('\n');
@@ -151,9 +153,10 @@ static void print_report(const lg_couple_result *r)
 
 static void print_words(const lg_couple_result *r)
 {
-    printf("%d lines, %s %d to %d: %d to fit (up to %d), %d longer ones to choose by, %d to report.\n",
-           r->lines, r->unit, r->shortest, r->longest, r->fit, r->fit_longest, r->chosen_by,
-           r->reported);
+    printf(
+        "%d lines, %s %d to %d: %d to fit (up to %d), %d longer ones to choose by, %d to report.\n",
+        r->lines, r->unit, r->shortest, r->longest, r->fit, r->fit_longest, r->chosen_by,
+        r->reported);
     if (r->reads[0]) {
         puts("\nFound (a, b, .. are the prompt's parts, n a part's length, all counted from 0):");
         for (const char *at = r->reads; *at;) {
@@ -163,8 +166,8 @@ static void print_words(const lg_couple_result *r)
         }
     }
     if (r->disagree) {
-        printf("\n%d line%s contradict%s what the others say, and %s not trained on:\n", r->disagree,
-               r->disagree == 1 ? "" : "s", r->disagree == 1 ? "s" : "",
+        printf("\n%d line%s contradict%s what the others say, and %s not trained on:\n",
+               r->disagree, r->disagree == 1 ? "" : "s", r->disagree == 1 ? "s" : "",
                r->disagree == 1 ? "was" : "were");
         for (int i = 0; i < r->shown; i++) printf("  %s\n", r->disagreeing[i]);
     }
@@ -187,7 +190,10 @@ static void print_words(const lg_couple_result *r)
            r->folder, r->folder, r->folder, r->folder, r->folder);
 }
 
-static void json_flag(const char *key, int value) { printf(",\"%s\":%s", key, value ? "true" : "false"); }
+static void json_flag(const char *key, int value)
+{
+    printf(",\"%s\":%s", key, value ? "true" : "false");
+}
 
 static void print_json(const lg_couple_result *r)
 {
@@ -221,7 +227,8 @@ static void print_json(const lg_couple_result *r)
         lg_cli_json_number("seconds", k->seconds);
         printf(",\"lines\":%d,\"exact\":%d}", k->lines, k->exact);
     }
-    printf("],\"report_lines\":%d,\"report_exact\":%d,\"cells\":[", r->report_lines, r->report_exact);
+    printf("],\"report_lines\":%d,\"report_exact\":%d,\"cells\":[", r->report_lines,
+           r->report_exact);
     for (int i = 0; i < r->cells; i++)
         printf("%s{\"length\":%d,\"lines\":%d,\"exact\":%d}", i ? "," : "", r->cell[i].length,
                r->cell[i].lines, r->cell[i].exact);
@@ -274,8 +281,8 @@ int lg_cmd_couple(int argc, char **argv)
     }
     int code = lg_cli_options("couple", rows, &argc, &argv);
     if (!code)
-        code = lg_cli_argument("couple", "data", "a file of examples, exec:COMMAND or a task", argc, argv,
-                               &q.o.data);
+        code = lg_cli_argument("couple", "data", "a file of examples, exec:COMMAND or a task", argc,
+                               argv, &q.o.data);
     if (!code) {
         name_folder(q.o.data, folder, sizeof folder);
         if (!q.o.folder) q.o.folder = folder;

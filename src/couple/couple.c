@@ -25,9 +25,7 @@ void lg_couple_clear(lg_couple_result *r)
 
 int lg_task_couple(lg_task *t, const char *file, lg_error *err)
 {
-    struct lg__rule rule;
-    int e = lg__rule_read(&rule, file, err);
-    return e ? e : lg__task_couple(t, &rule, 0, 0, err);
+    return lg__task_couple_file(t, file, NULL, err);
 }
 
 static void searching(void *context, double share)
@@ -60,7 +58,8 @@ static int assign(struct lg__couple *c, const struct lg__finding *f, int found,
         for (int i = 0; i < found; i++)
             if (!lg__assign(&f[i], &c->looked, second != f[i].roles, &a[n], &why)) from[n++] = i;
     if (!n)
-        snprintf(c->r->why, sizeof c->r->why, "no IDs make what is read neighbours: %.400s", why.text);
+        snprintf(c->r->why, sizeof c->r->why, "no IDs make what is read neighbours: %.400s",
+                 why.text);
     return n;
 }
 
@@ -78,10 +77,11 @@ static int judge(struct lg__couple *c, lg_error *err)
     double wrong = (double)r->disagree / (c->looked.count ? c->looked.count : 1);
     r->claimed = r->report_lines && r->report_exact >= (CLAIM - wrong) * r->report_lines;
     if (!r->claimed && !r->why[0])
-        snprintf(r->why, sizeof r->why,
-                 "the winner answers %d of the %d lines right that nothing was chosen by: too few to "
-                 "call it found; more lines or more --minutes may help",
-                 r->report_exact, r->report_lines);
+        snprintf(
+            r->why, sizeof r->why,
+            "the winner answers %d of the %d lines right that nothing was chosen by: too few to "
+            "call it found; more lines or more --minutes may help",
+            r->report_exact, r->report_lines);
     char run[LG_COUPLE_PATH + 16];
     snprintf(run, sizeof run, "%s/best", r->folder);
     if (!r->claimed || !c->o->certify) return 0;
@@ -127,7 +127,8 @@ int lg_couple(const lg_couple_options *o, lg_couple_result *r, lg_error *err)
     *r = (lg_couple_result){.best = -1};
     c.end = c.start + 60 * o->minutes;
     if (!o->folder || strlen(o->folder) >= LG_COUPLE_PATH)
-        return lg__fail(err, LG_ERROR_ARGUMENT, "there is no folder to write into; name one (--out)");
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "there is no folder to write into; name one (--out)");
     snprintf(r->folder, sizeof r->folder, "%s", o->folder);
     int e = lg__couple_read(&c, err);
     if (!e) e = lg__folder_out(o->folder, err);

@@ -6,18 +6,24 @@
 #include "coupling/find.h"
 #include "lengthen_couple.h"
 
-enum lg__couple_part { LG__PART_FIT, LG__PART_CHOOSE, LG__PART_REPORT, LG__PART_TRAIN, LG__COUPLE_FILES };
+enum lg__couple_part {
+    LG__PART_FIT,
+    LG__PART_CHOOSE,
+    LG__PART_REPORT,
+    LG__PART_TRAIN,
+    LG__COUPLE_FILES
+};
 
 struct lg__couple {
     const lg_couple_options *o;
     lg_couple_result *r;
     lg_task *task;
     const lg_task_shape *shape;
-    struct lg__examples lines;   /* all */
-    unsigned char *part;         /* [lines.count] enum lg__couple_part */
-    unsigned char *wrong;        /* [lines.count] it contradicts the others: not trained on */
-    struct lg__examples looked;  /* those that may be looked at: fit and choose (borrowed) */
-    int *looked_at;              /* their numbers */
+    struct lg__examples lines;  /* all */
+    unsigned char *part;        /* [lines.count] enum lg__couple_part */
+    unsigned char *wrong;       /* [lines.count] it contradicts the others: not trained on */
+    struct lg__examples looked; /* those that may be looked at: fit and choose (borrowed) */
+    int *looked_at;             /* their numbers */
     double start, end;
 };
 
@@ -27,8 +33,8 @@ int lg__couple_read(struct lg__couple *c, lg_error *err);
 int lg__couple_write(struct lg__couple *c, lg_error *err);
 void lg__couple_close(struct lg__couple *c);
 /* The lengths that lines of a part have, at most `room` of them; how many. */
-int lg__couple_lengths(const struct lg__couple *c, enum lg__couple_part part, int *length, int *lines,
-                       int room);
+int lg__couple_lengths(const struct lg__couple *c, enum lg__couple_part part, int *length,
+                       int *lines, int room);
 
 /* Trains the candidates of the assignments until one is right on all lines to choose by, then the best once
  * more on all lines but those to report. */

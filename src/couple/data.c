@@ -117,21 +117,23 @@ static int check_contradictions(const struct lg__couple *c, lg_error *err)
     char text[2][120];
     for (int i = 0; i < 2; i++)
         lg_example_text(c->task, &c->lines.x[i ? second : first], text[i], sizeof text[i]);
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%d of the %d lines have the prompt of another line and a different answer, as in "
-                    "\"%.100s\" and \"%.100s\": no rule gives both; correct them, or give the prompt "
-                    "what decides",
-                    bad, n, text[0], text[1]);
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "%d of the %d lines have the prompt of another line and a different answer, as in "
+        "\"%.100s\" and \"%.100s\": no rule gives both; correct them, or give the prompt "
+        "what decides",
+        bad, n, text[0], text[1]);
 }
 
 static int check_answers(const struct lg__couple *c, lg_error *err)
 {
     int n = c->lines.count, none = 0, least, most;
     if (n < LEAST_LINES)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s has %d lines, too few to find what depends on what; give %d or more, best "
-                        "some thousands",
-                        c->o->data, n, LEAST_LINES);
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "%s has %d lines, too few to find what depends on what; give %d or more, best "
+            "some thousands",
+            c->o->data, n, LEAST_LINES);
     least = most = c->lines.x[0].length;
     for (int i = 0; i < n; i++) {
         const lg_example *x = &c->lines.x[i];
@@ -140,18 +142,20 @@ static int check_answers(const struct lg__couple *c, lg_error *err)
         if (x->length > most) most = x->length;
     }
     if (2 * none > n)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%d of the %d lines do not say where their answer begins, so that all but the "
-                        "first token is taken for one; write \"loss\", 0 for each token of the prompt "
-                        "and 1 for each of the answer",
-                        none, n);
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "%d of the %d lines do not say where their answer begins, so that all but the "
+            "first token is taken for one; write \"loss\", 0 for each token of the prompt "
+            "and 1 for each of the answer",
+            none, n);
     c->r->shortest = least;
     c->r->longest = most;
     if (least < most) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "all lines have length %d, so that nothing can be said of longer ones; give lines "
-                    "of several lengths",
-                    least);
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "all lines have length %d, so that nothing can be said of longer ones; give lines "
+        "of several lengths",
+        least);
 }
 
 /* Words that the lines to fit do not show, but many of the others have. */
@@ -174,11 +178,12 @@ static int check_words(const struct lg__couple *c, lg_error *err)
     }
     free(seen);
     if (bad <= NEW_WORDS * others) return 0;
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%d of the %d lines that are kept for tests have words, such as \"%.60s\", that "
-                    "the lines up to length %d never show: no training on short lines can know them; "
-                    "give short lines with all words",
-                    bad, others, c->shape->words[word], c->r->fit_longest);
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "%d of the %d lines that are kept for tests have words, such as \"%.60s\", that "
+        "the lines up to length %d never show: no training on short lines can know them; "
+        "give short lines with all words",
+        bad, others, c->shape->words[word], c->r->fit_longest);
 }
 
 /* ---- Splitting ---------------------------------------------------------------------------------- */
@@ -232,8 +237,8 @@ int lg__couple_read(struct lg__couple *c, lg_error *err)
     return e ? e : check_words(c, err);
 }
 
-int lg__couple_lengths(const struct lg__couple *c, enum lg__couple_part part, int *length, int *lines,
-                       int room)
+int lg__couple_lengths(const struct lg__couple *c, enum lg__couple_part part, int *length,
+                       int *lines, int room)
 {
     int n = 0;
     for (int i = 0; i < c->lines.count; i++) {
@@ -287,7 +292,8 @@ int lg__couple_write(struct lg__couple *c, lg_error *err)
     for (int file = 0; file <= LG__COUPLE_FILES && !e; file++) {
         lg_buffer b = {0};
         if (file == LG__COUPLE_FILES)
-            for (int w = 0; w < c->shape->vocab; w++) lg_buffer_print(&b, "%s\n", c->shape->words[w]);
+            for (int w = 0; w < c->shape->vocab; w++)
+                lg_buffer_print(&b, "%s\n", c->shape->words[w]);
         for (int i = 0; i < c->lines.count && file < LG__COUPLE_FILES; i++)
             if (wanted(c, i, file)) put_line(&b, c->shape, &c->lines.x[i]);
         snprintf(path, sizeof path, "%s/%s", c->r->folder,

@@ -21,9 +21,11 @@ static void put_escaped(lg_buffer *b, const char *text)
     }
 }
 
-static void put_text(lg_buffer *b, int x, int y, const char *fill, const char *anchor, const char *text)
+static void put_text(lg_buffer *b, int x, int y, const char *fill, const char *anchor,
+                     const char *text)
 {
-    lg_buffer_print(b, "<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"%s\">", x, y, fill, anchor);
+    lg_buffer_print(b, "<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"%s\">", x, y, fill,
+                    anchor);
     put_escaped(b, text);
     lg_buffer_put(b, "</text>\n");
 }

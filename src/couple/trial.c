@@ -16,7 +16,7 @@ enum {
     CHOOSE_LINES = 160, /* that a candidate answers */
     PAST = 128,         /* steps that are looked back on */
     LEAST_STEPS = 120,
-    MOST_STEPS = 4000,  /* of a candidate */
+    MOST_STEPS = 4000, /* of a candidate */
     FINAL_STEPS = 800, /* of the winner, at least */
     MOST_FINAL = 2400,
     BATCH = 128,
@@ -125,9 +125,10 @@ static int watch(void *context, const lg_run_step *step)
     struct training *w = context;
     lg_couple_candidate *k = w->candidate < 0 ? NULL : &w->c->r->candidate[w->candidate];
     double right = fmin(step->accuracy, step->id_accuracy);
-    report(w->c, (lg_couple_progress){.event = w->candidate < 0 ? LG_COUPLE_FINISHES : LG_COUPLE_TRAINS,
-                                      .candidate = w->candidate,
-                                      .step = step});
+    report(w->c,
+           (lg_couple_progress){.event = w->candidate < 0 ? LG_COUPLE_FINISHES : LG_COUPLE_TRAINS,
+                                .candidate = w->candidate,
+                                .step = step});
     if (!k) {
         w->c->r->steps = step->step;
         return lg__now() < w->until;
@@ -226,7 +227,8 @@ static int try_candidate(struct lg__couple *c, const struct lg__assignment *a, i
         e = test(c, folder, LG__PART_CHOOSE, CHOOSE_LINES, &t, &why);
         k->lines = t.lines;
         k->exact = t.exact;
-        if (w.stuck || t.exact >= ENOUGH * t.lines || lg__now() >= until || k->steps >= MOST_STEPS) break;
+        if (w.stuck || t.exact >= ENOUGH * t.lines || lg__now() >= until || k->steps >= MOST_STEPS)
+            break;
     }
     free(s);
     k->seconds = lg__now() - start;

@@ -43,7 +43,8 @@ int lg__view_make(struct lg__view *v, const struct lg__structure *s, const lg_ex
     }
     if (s->answer.cut == LG__CUT_WORD) { /* a last word that ends it is no part of a segment */
         int size = 0;
-        while (x->answer + size < x->n && x->tokens[x->answer + size] != s->answer.word.token) size++;
+        while (x->answer + size < x->n && x->tokens[x->answer + size] != s->answer.word.token)
+            size++;
         stop = (x->n - x->answer + 1) % (size + 1) != 0 || size == x->n - x->answer;
     }
     if (s->answer.cut == LG__CUT_WIDTH) {
@@ -84,7 +85,8 @@ static int cell(const struct lg__extent *p, int number, int index, int *at)
     return 0;
 }
 
-static int found_segment(const struct lg__address *a, const struct lg__view *v, const struct step *p)
+static int found_segment(const struct lg__address *a, const struct lg__view *v,
+                         const struct step *p)
 {
     const struct lg__extent *e = &v->part[a->part];
     int size = e->stride ? e->stride : 1, of = e->stride ? e->of : e->size, seen = 0;
@@ -177,15 +179,19 @@ static void add_line(struct list *l, const struct lg__structure *s, int k)
     for (int from_end = 0; from_end < 2; from_end++)
         for (int times = 1; times <= width; times++)
             for (int d = low; d <= high; d++)
-                add(l, (struct lg__address){
-                           .kind = LG__AT_LINE, .part = k, .from_end = from_end, .times = times, .d = d});
+                add(l, (struct lg__address){.kind = LG__AT_LINE,
+                                            .part = k,
+                                            .from_end = from_end,
+                                            .times = times,
+                                            .d = d});
 }
 
 static void add_fixed(struct list *l, int k)
 {
     for (int from_end = 0; from_end < 2; from_end++)
         for (int d = 0; d < 2; d++)
-            add(l, (struct lg__address){.kind = LG__AT_FIXED, .part = k, .from_end = from_end, .d = d});
+            add(l, (struct lg__address){
+                       .kind = LG__AT_FIXED, .part = k, .from_end = from_end, .d = d});
 }
 
 static void add_cells(struct list *l, int k)
@@ -204,8 +210,9 @@ static void add_records(struct list *l, int k, int width)
     for (int from_end = 0; from_end < 2; from_end++)
         for (int at = 0; at < width; at++)
             for (int d = -2; d <= 2; d++)
-                add(l, (struct lg__address){
-                           .kind = LG__AT_RECORD, .part = k, .from_end = from_end, .at = at, .d = d});
+                add(l,
+                    (struct lg__address){
+                        .kind = LG__AT_RECORD, .part = k, .from_end = from_end, .at = at, .d = d});
 }
 
 /* Words that few enough stand at an index of the part's segments. */
@@ -230,8 +237,8 @@ static int words_at(const struct lg__examples *lines, const struct lg__structure
     return n;
 }
 
-static void add_found(struct list *l, const struct lg__examples *lines, const struct lg__structure *s,
-                      int k)
+static void add_found(struct list *l, const struct lg__examples *lines,
+                      const struct lg__structure *s, int k)
 {
     int by_width = s->part[k].cut == LG__CUT_WIDTH, width = by_width ? s->part[k].width : 1;
     int low = by_width ? 0 : -1, high = by_width ? width - 1 : 1;
@@ -244,8 +251,9 @@ static void add_found(struct list *l, const struct lg__examples *lines, const st
                            .kind = LG__AT_MATCH, .part = k, .at = at, .back = back, .e = e});
         for (int w = 0; w < n && n > 1; w++)
             for (int e = low; e <= high; e++)
-                add(l, (struct lg__address){
-                           .kind = LG__AT_OCCURRENCE, .part = k, .at = at, .word = words[w], .e = e});
+                add(l,
+                    (struct lg__address){
+                        .kind = LG__AT_OCCURRENCE, .part = k, .at = at, .word = words[w], .e = e});
     }
 }
 
@@ -293,7 +301,8 @@ double lg__address_cost(const struct lg__address *a)
 }
 
 /* "i", "i+2", "n-1-i", "2q+1". */
-static void put_count(lg_buffer *to, const char *axis, int times, int d, int from_end, const char *all)
+static void put_count(lg_buffer *to, const char *axis, int times, int d, int from_end,
+                      const char *all)
 {
     char count[48];
     if (times > 1)
@@ -358,12 +367,12 @@ void lg__address_words(const struct lg__address *a, const struct lg__structure *
         lg_buffer_print(to, "][%d]", a->at);
         return;
     case LG__AT_MATCH:
-        lg_buffer_print(to, "%s[j][%d] where %s[j][%d] is the token %d before the group", name, a->e,
-                        name, a->at, a->back);
+        lg_buffer_print(to, "%s[j][%d] where %s[j][%d] is the token %d before the group", name,
+                        a->e, name, a->at, a->back);
         return;
     case LG__AT_OCCURRENCE:
-        lg_buffer_print(to, "%s[j][%d] of the %s-th j with %s[j][%d] = \"%s\"", name, a->e, axis, name,
-                        a->at, shape->words[a->word]);
+        lg_buffer_print(to, "%s[j][%d] of the %s-th j with %s[j][%d] = \"%s\"", name, a->e, axis,
+                        name, a->at, shape->words[a->word]);
         return;
     }
 }

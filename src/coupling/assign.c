@@ -45,8 +45,9 @@ static int read_part(const struct lg__finding *f, int k, struct reading *r, lg_e
             const struct lg__address *a = &f->slot[p].address[i];
             if (!on_line(a) || a->part != k) continue;
             if (r->lines && (a->from_end != r->from_end || a->times != r->times))
-                return refuse(err, "a part is read from both of its ends, or at two strides, so that "
-                                   "no label brings all that is read together");
+                return refuse(err,
+                              "a part is read from both of its ends, or at two strides, so that "
+                              "no label brings all that is read together");
             if (!r->lines || a->d > r->most) r->most = a->d;
             if (!r->lines || a->e < r->least_e) r->least_e = a->e;
             if (!r->lines || a->e > r->most_e) r->most_e = a->e;
@@ -112,7 +113,8 @@ static void add_number(const struct lg__finding *f, struct lg__rule *r, const st
 {
     struct lg__rule_level *l = new_level(r, "number");
     int before = 0;
-    for (int i = 0; i < f->slot[0].count; i++) before |= f->slot[0].address[i].kind == LG__AT_BEFORE;
+    for (int i = 0; i < f->slot[0].count; i++)
+        before |= f->slot[0].address[i].kind == LG__AT_BEFORE;
     l->answer.by = LG__BY_NUMBER;
     for (int k = 0; k <= r->structure.separators; k++)
         if (read[k].lines && r->structure.part[k].cut == LG__CUT_WORD)

@@ -73,7 +73,8 @@ struct lg__find_rule {
     enum lg__find_kind kind;
     int part, at; /* compared: the token at this index of each segment of the part, */
     int back;     /* match: with the token so many before the group (1: the one right before it) */
-    struct lg__rule_word word; /* occurrence: with this word; group g is the (g + plus)-th that has it */
+    struct lg__rule_word
+        word; /* occurrence: with this word; group g is the (g + plus)-th that has it */
     int plus;
 };
 
@@ -92,8 +93,8 @@ struct lg__rule {
 };
 
 /* The places of all tokens; place has room for x->n. Refused: a text that is not of this form. */
-int lg__structure_places(const struct lg__structure *s, const lg_example *x, struct lg__place *place,
-                         lg_error *err);
+int lg__structure_places(const struct lg__structure *s, const lg_example *x,
+                         struct lg__place *place, lg_error *err);
 
 /* Writes the labels of all tokens of x at the rule's levels, and none at the others. */
 int lg__rule_label(const struct lg__rule *r, lg_example *x, lg_error *err);
@@ -116,6 +117,12 @@ int lg__steps_reach(const struct lg__steps *s, int level);
  * them, and so has a task that is opened like it. Its shape says the rule's levels, and reaches as its
  * examples of lengths lo..hi (0, 0: all it has) show them. */
 int lg__task_couple(lg_task *t, const struct lg__rule *r, int lo, int hi, lg_error *err);
+/* The same by the rule of a file; length NULL: as 0, 0. */
+int lg__task_couple_file(lg_task *t, const char *path, const int length[2], lg_error *err);
+/* Writes the task's rule, if it has one, to FOLDER/NAME; another one that is there is refused, and `from` is
+ * where this one came from. */
+int lg__task_keep_rule(const lg_task *t, const char *folder, const char *name, const char *from,
+                       lg_error *err);
 /* The task's rule; NULL: it has none. */
 const struct lg__rule *lg__task_rule(const lg_task *t);
 

@@ -35,7 +35,7 @@ enum lg__address_kind {
     LG__AT_CELL,   /* part, segment number + e, at index + d from its start or its end */
     LG__AT_HAS,    /* part: whether there is a segment number + e */
     LG__AT_RECORD, /* part, segment step + d from the start or the end, at `at` */
-    LG__AT_MATCH,  /* part: the segment whose token `at` is the one `back` before the group; its token e */
+    LG__AT_MATCH, /* part: the segment whose token `at` is the one `back` before the group; its token e */
     LG__AT_OCCURRENCE /* part: the (step + d)-th segment that has `word` at `at`; its token e */
 };
 
@@ -59,11 +59,11 @@ struct lg__finding {
     struct lg__structure structure;
     int slots; /* phases of the answer */
     struct lg__slot slot[LG__PHASES];
-    double accuracy;       /* of the worst slot */
-    int roles;             /* tokens that would share an ID must be told apart */
-    int disagree;          /* lines that contradict the others */
-    unsigned char *wrong;  /* [lines] 1: such a line; the caller frees it, or NULL */
-    double cost;           /* of its description */
+    double accuracy;      /* of the worst slot */
+    int roles;            /* tokens that would share an ID must be told apart */
+    int disagree;         /* lines that contradict the others */
+    unsigned char *wrong; /* [lines] 1: such a line; the caller frees it, or NULL */
+    double cost;          /* of its description */
 };
 
 /* ---- Structure ------------------------------------------------------------------------------ */
@@ -122,8 +122,9 @@ void lg__finding_words(const struct lg__finding *f, const lg_task_shape *shape, 
 struct lg__assignment {
     struct lg__rule rule;
     int lo[LG_LEVELS], hi[LG_LEVELS];
-    int grows[LG_LEVELS]; /* the steps of this level's labels grow with the length: a pointer is needed */
-    int reach;            /* largest step of the others */
+    int grows
+        [LG_LEVELS]; /* the steps of this level's labels grow with the length: a pointer is needed */
+    int reach;       /* largest step of the others */
     int roles;
 };
 /* roles: with a level that tells parts and phases apart. -1 and the reason: no assignment of IDs makes

@@ -15,9 +15,9 @@ struct reading {
     const struct lg__rule *rule;
     const lg_example *x;
     struct lg__place *place;
-    int32_t *first;           /* [segments of the searched part] place of each segment's first token */
-    int segments;             /* of the searched part */
-    int seen, *seen_at;       /* occurrences: their segments */
+    int32_t *first;     /* [segments of the searched part] place of each segment's first token */
+    int segments;       /* of the searched part */
+    int seen, *seen_at; /* occurrences: their segments */
 };
 
 static int32_t axis_label(const struct lg__axis *a, const struct lg__place *p)

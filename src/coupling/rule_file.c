@@ -8,9 +8,11 @@
  *   levels:
  *     - {name: column, parts: [{by: index, from: end}, none], answer: {by: index}} */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/settings.h"
 #include "base/yaml.h"
 #include "coupling/coupling.h"
@@ -78,7 +80,8 @@ static void put_level(lg_buffer *to, const struct lg__rule *r, const struct lg__
 void lg__rule_write(const struct lg__rule *r, lg_buffer *to)
 {
     const struct lg__structure *s = &r->structure;
-    lg_buffer_put(to, "# Which tokens share position IDs; docs/COUPLE.md says what each line means.\n");
+    lg_buffer_put(to,
+                  "# Which tokens share position IDs; docs/COUPLE.md says what each line means.\n");
     for (const char *at = r->reads; *at;) {
         size_t n = strcspn(at, "\n");
         lg_buffer_print(to, "# %.*s\n", (int)n, at);
@@ -185,7 +188,8 @@ static int need_list(const struct lg__yaml *map, const char *key, int want, int 
     if (want >= 0)
         return lg__yaml_fail(*list, err, "%s has %d entries, but there are %d; write one for each",
                              key, (*list)->count, want);
-    return lg__yaml_fail(*list, err, "%s has %d entries; %d is the most", key, (*list)->count, most);
+    return lg__yaml_fail(*list, err, "%s has %d entries; %d is the most", key, (*list)->count,
+                         most);
 }
 
 static int read_structure(const struct lg__yaml *root, struct lg__structure *s, lg_error *err)
@@ -193,7 +197,8 @@ static int read_structure(const struct lg__yaml *root, struct lg__structure *s, 
     const struct lg__yaml *list, *n;
     int e = need_list(root, "separators", -1, LG__PARTS, &list, err), k = 0;
     if (e) return e;
-    for (n = list->first; n && !e; n = n->next) e = read_word(n, &s->separator[s->separators++], err);
+    for (n = list->first; n && !e; n = n->next)
+        e = read_word(n, &s->separator[s->separators++], err);
     if (!e) e = need_list(root, "parts", s->separators + 1, 0, &list, err);
     for (n = e ? NULL : list->first; n && !e; n = n->next) e = read_cut(n, &s->part[k++], err);
     if (!e) e = lg__yaml_need(root, "answer", LG__YAML_MAP, &n, err);
@@ -255,8 +260,9 @@ static int read_level(const struct lg__yaml *n, const struct lg__rule *r, struct
         return lg__yaml_fail(n, err, "the level has no answer; write {by: index} or none");
     if (!e) e = read_axis(at, &l->answer, err);
     if (!e && l->answer.by == LG__BY_FIND && !r->find.kind)
-        return lg__yaml_fail(at, err, "the answer's labels are to be found, but there is no key "
-                                      "find; add it");
+        return lg__yaml_fail(at, err,
+                             "the answer's labels are to be found, but there is no key "
+                             "find; add it");
     l->fixed = LG_ABSENT;
     if (!e && lg__yaml_get(n, "fixed"))
         e = get_int(n, "fixed", -MOST_NUMBER, MOST_NUMBER, &l->fixed, err);
@@ -274,7 +280,7 @@ static int read_level(const struct lg__yaml *n, const struct lg__rule *r, struct
 
 int lg__rule_read(struct lg__rule *r, const char *path, lg_error *err)
 {
-    static const char *const keys[] = {"separators", "parts", "answer", "fixed",
+    static const char *const keys[] = {"separators", "parts",  "answer", "fixed",
                                        "find",       "levels", NULL};
     const struct lg__yaml *list;
     struct lg__yaml *root = lg__yaml_read(path, err);
@@ -289,5 +295,39 @@ int lg__rule_read(struct lg__rule *r, const char *path, lg_error *err)
     for (const struct lg__yaml *n = e ? NULL : list->first; n && !e; n = n->next)
         e = read_level(n, r, &r->level[r->levels++], err);
     lg__yaml_free(root);
+    return e;
+}
+
+int lg__task_couple_file(lg_task *t, const char *path, const int length[2], lg_error *err)
+{
+    struct lg__rule rule;
+    int e = lg__rule_read(&rule, path, err);
+    if (e) return e;
+    return lg__task_couple(t, &rule, length ? length[0] : 0, length ? length[1] : 0, err);
+}
+
+int lg__task_keep_rule(const lg_task *t, const char *folder, const char *name, const char *from,
+                       lg_error *err)
+{
+    const struct lg__rule *rule = lg__task_rule(t);
+    char path[4096], *old = NULL;
+    lg_buffer b = {0};
+    if (!rule) return 0;
+    int e = lg__file_path(path, sizeof path, folder, name, err);
+    if (!e) e = lg__file_read(path, &old, err);
+    if (e) return e;
+    lg__rule_write(rule, &b);
+    char *text = lg_buffer_take(&b, err);
+    if (!text)
+        e = LG_ERROR_MEMORY;
+    else if (old && strcmp(old, text) != 0)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "%.200s has another rule than %.200s, with which the run is to go on; take that "
+                     "one, or train anew in another folder (--out)",
+                     path, from);
+    else if (!old)
+        e = lg__file_write(path, text, err);
+    free(text);
+    free(old);
     return e;
 }

@@ -15,25 +15,25 @@
 enum {
     ADDRESSES = 320,
     ROWS = 16000,
-    FEW_ROWS = 3000,    /* for triples */
-    SOME_ROWS = 5000,   /* for pairs and the beam */
-    MOST_VALUES = 64,   /* of an address that is combined with others */
-    TRIPLES = 72,       /* addresses of which all triples are tried */
+    FEW_ROWS = 3000,  /* for triples */
+    SOME_ROWS = 5000, /* for pairs and the beam */
+    MOST_VALUES = 64, /* of an address that is combined with others */
+    TRIPLES = 72,     /* addresses of which all triples are tried */
     BEAM = 16,
     WIDTHS = 8 /* of groups */
 };
-static const double BETTER = 0.01;  /* a larger set must be better by this */
-static const double CLOSE = 0.004;  /* sets as good as each other */
+static const double BETTER = 0.01; /* a larger set must be better by this */
+static const double CLOSE = 0.004; /* sets as good as each other */
 static const double PERFECT = 0.995;
 
 /* The rows of one phase: the answer's tokens there, and what each address says. */
 struct rows {
     int count, longer;
-    int32_t *line;        /* [count] */
+    int32_t *line; /* [count] */
     unsigned char *is_long;
-    int32_t *y;           /* [count] as numbers 0..values-1 */
-    int32_t *token;       /* [count] */
-    int32_t *where;       /* [count] its place in the line */
+    int32_t *y;     /* [count] as numbers 0..values-1 */
+    int32_t *token; /* [count] */
+    int32_t *where; /* [count] its place in the line */
     int values;
     int columns;
     struct lg__address address[ADDRESSES];
@@ -109,7 +109,8 @@ static int rows_open(struct rows *r, int room)
     r->id = lg__alloc(n * sizeof *r->id);
     r->key = lg__alloc((size_t)r->slots * sizeof *r->key);
     r->slot = lg__alloc((size_t)r->slots * sizeof *r->slot);
-    return r->line && r->is_long && r->y && r->token && r->where && r->id && r->key && r->slot ? 0 : -1;
+    return r->line && r->is_long && r->y && r->token && r->where && r->id && r->key && r->slot ? 0
+                                                                                               : -1;
 }
 
 /* The middle of the lines' answer lengths. */
@@ -165,8 +166,9 @@ static int add_column(struct rows *r, const struct lg__address *a, const struct 
     return 0;
 }
 
-static int rows_make(struct rows *r, const struct lg__examples *lines, const struct lg__structure *s,
-                     const struct lg__view *views, int phase, lg_error *err)
+static int rows_make(struct rows *r, const struct lg__examples *lines,
+                     const struct lg__structure *s, const struct lg__view *views, int phase,
+                     lg_error *err)
 {
     struct lg__address *list = lg__alloc(ADDRESSES * sizeof *list);
     int32_t *scratch = lg__alloc(ROWS * sizeof *scratch);
@@ -218,7 +220,8 @@ static int number_cells(struct rows *r, const struct set *s, int every)
     for (int i = 0; i < r->count; i += every) {
         uint64_t key = 0;
         for (int k = 0; k < s->n; k++)
-            key = key * (uint64_t)(r->column_values[s->at[k]] + 1) + (uint64_t)r->column[s->at[k]][i];
+            key =
+                key * (uint64_t)(r->column_values[s->at[k]] + 1) + (uint64_t)r->column[s->at[k]][i];
         uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & mask;
         while (r->slot[at] && r->key[at] != key) at = (at + 1) & mask;
         if (!r->slot[at]) {
@@ -329,7 +332,8 @@ static int is_even(const struct rows *r, const struct set *s)
     for (int i = 0; i < s->n; i++)
         for (int k = 0; k < i; k++) {
             const struct lg__address *a = &r->address[s->at[i]], *b = &r->address[s->at[k]];
-            int on_line = a->kind == LG__AT_LINE || a->kind == LG__AT_CELL || a->kind == LG__AT_RECORD;
+            int on_line =
+                a->kind == LG__AT_LINE || a->kind == LG__AT_CELL || a->kind == LG__AT_RECORD;
             if (on_line && a->kind == b->kind && a->part == b->part &&
                 (a->from_end != b->from_end || a->times != b->times))
                 return 0;
@@ -554,7 +558,8 @@ static void count_disagreeing(struct rows *r, const struct lg__slot *slot, unsig
     struct set s = {.n = slot->count};
     for (int k = 0; k < slot->count; k++)
         for (int c = 0; c < r->columns; c++)
-            if (memcmp(&slot->address[k], &r->address[c], sizeof slot->address[k]) == 0) s.at[k] = c;
+            if (memcmp(&slot->address[k], &r->address[c], sizeof slot->address[k]) == 0)
+                s.at[k] = c;
     score(r, &s, 1);
     if (r->values > MOST_VALUES) return;
     for (int i = 0; i < r->count; i++) {
@@ -617,8 +622,8 @@ static int find_with(struct work *w, const struct lg__structure *s, struct lg__f
 }
 
 /* Ways to cut the answer, plainest first. */
-static int cut_answer(struct lg__structure *s, const struct lg__structure *from, int way, int32_t word,
-                      const lg_task_shape *shape)
+static int cut_answer(struct lg__structure *s, const struct lg__structure *from, int way,
+                      int32_t word, const lg_task_shape *shape)
 {
     *s = *from;
     s->answer = (struct lg__cutting){.cut = LG__CUT_WHOLE, .width = 1};

@@ -93,8 +93,8 @@ static struct span part_of(const struct lg__structure *s, const lg_example *x, i
 }
 
 /* Whether some phase has words that no other phase has. */
-static int has_width(const struct lg__examples *lines, const struct lg__structure *s, int k, int width,
-                     unsigned char *seen)
+static int has_width(const struct lg__examples *lines, const struct lg__structure *s, int k,
+                     int width, unsigned char *seen)
 {
     int vocab = lines->shape->vocab, good = 0, all = 0, tokens = 0;
     memset(seen, 0, (size_t)vocab);
@@ -190,7 +190,8 @@ int32_t lg__answer_word(const struct lg__examples *lines)
     return even_word(lines, get_answer, lines);
 }
 
-static void cut_parts(const struct lg__examples *lines, struct lg__structure *s, unsigned char *seen)
+static void cut_parts(const struct lg__examples *lines, struct lg__structure *s,
+                      unsigned char *seen)
 {
     for (int k = 0; k <= s->separators; k++) {
         struct lg__cutting *c = &s->part[k];

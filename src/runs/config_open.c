@@ -198,15 +198,13 @@ static int check_task(const struct lg__config *c, lg_task *t, lg_error *remark, 
 /* Labels by a rule, in place of the task's own. */
 static int couple(const struct lg__config *c, lg_task *t, lg_error *err)
 {
-    struct lg__rule rule;
     if (!c->coupling) return 0;
-    if (strncmp(c->scheme.ids, "coupled", 7) != 0)
-        return lg__fail_key(err, LG_ERROR_ARGUMENT, "positions.coupling",
-                            "positions.coupling is set, but positions.ids is %s, which has no use "
-                            "for labels; set positions.ids to coupled, or leave the rule out",
-                            c->scheme.ids);
-    int e = lg__rule_read(&rule, c->coupling, err);
-    return e ? e : lg__task_couple(t, &rule, c->length[0], c->length[1], err);
+    if (strncmp(c->scheme.ids, "coupled", 7) == 0)
+        return lg__task_couple_file(t, c->coupling, c->length, err);
+    return lg__fail_key(err, LG_ERROR_ARGUMENT, "positions.coupling",
+                        "positions.coupling is set, but positions.ids is %s, which has no use for "
+                        "labels; set positions.ids to coupled, or leave the rule out",
+                        c->scheme.ids);
 }
 
 /* What the IDs decide. How many levels they have must be known before the sources are looked at:

@@ -102,8 +102,6 @@ int lg__run_file_id(const char *path, char id[LG__RUN_ID]);
 
 /* A copy of a tokenizer (not of "bytes") in the run's folder, under names that a tokenizer's folder has. */
 int lg__run_keep_tokenizer(const char *from, const char *folder, lg_error *err);
-/* The rule of the run's labels, if they come from one, in its folder; one that is there must be the same. */
-int lg__run_keep_coupling(const struct lg__run *r, const char *folder, lg_error *err);
 /* 1: the tokenizer that the config names is not there, and the run's folder has a copy: what to --set. */
 int lg__run_lost_tokenizer(const struct lg__run *r, const char *folder, char *set, size_t size);
 /* The run's row in the store; NULL: *number is 0. trains as in lg__store_register. */

@@ -372,10 +372,11 @@ static int no_columns(const char *task, lg_error *err)
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
 {
     if (t->labeller)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the labels of task %s come from a coupling's rule, so that its columns are "
-                        "not known; leave positions.coupling out",
-                        t->row->info.name);
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "the labels of task %s come from a coupling's rule, so that its columns are "
+            "not known; leave positions.coupling out",
+            t->row->info.name);
     return t->row->columns ? t->row->columns(t, c, err) : no_columns(t->row->info.name, err);
 }
 

@@ -70,8 +70,8 @@ struct lg_task {
     char **words;                                 /* shape.words; made by lg__word */
     unsigned char *digit;
     int words_room;
-    void *own;                  /* freed with free() */
-    const struct lg_task *like; /* while it is opened: as for lg__task_new_like */
+    void *own;                     /* freed with free() */
+    const struct lg_task *like;    /* while it is opened: as for lg__task_new_like */
     struct lg__labeller *labeller; /* or NULL; freed with free() */
 };
 

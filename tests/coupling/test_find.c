@@ -17,7 +17,10 @@ enum { LINES = 1200, LONGEST = 10 };
 static void make_lines(struct lg__examples *lines, lg_task *t)
 {
     lg_error err = {0};
-    lg_draw d = {.seed = 5, .stream = 1, .length_lo = lg_task_get_shape(t)->length_least, .length_hi = LONGEST};
+    lg_draw d = {.seed = 5,
+                 .stream = 1,
+                 .length_lo = lg_task_get_shape(t)->length_least,
+                 .length_hi = LONGEST};
     lines->shape = lg_task_get_shape(t);
     lines->count = LINES;
     lines->x = calloc(LINES, sizeof *lines->x);

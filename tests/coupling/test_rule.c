@@ -92,8 +92,10 @@ static const struct {
      "parts: [{cut: whole}, {cut: whole}, {cut: whole}]\n"
      "answer: {cut: whole}\n"
      "levels:\n"
-     "  - {name: column, parts: [{by: index, from: end}, {by: index, from: end}, none], answer: {by: index}}\n",
-     "12+34=/640$", {"2 1 0 2 1 0 1 2 3 4", NULL, NULL}},
+     "  - {name: column, parts: [{by: index, from: end}, {by: index, from: end}, none], answer: "
+     "{by: index}}\n",
+     "12+34=/640$",
+     {"2 1 0 2 1 0 1 2 3 4", NULL, NULL}},
     /* a fixed place is seen at a level of its own */
     {"separators: [\"=\"]\n"
      "parts: [{cut: whole}, {cut: whole}]\n"
@@ -102,7 +104,8 @@ static const struct {
      "levels:\n"
      "  - {name: column, parts: [{by: index, plus: -1}, none], answer: {by: index}}\n"
      "  - {name: shared, parts: [none, none], answer: {by: constant}, fixed: 0}\n",
-     "3abc=/def$", {"- 1 2 3 0 1 2 3 4", "0 - - - 0 0 0 0 0", NULL}},
+     "3abc=/def$",
+     {"- 1 2 3 0 1 2 3 4", "0 - - - 0 0 0 0 0", NULL}},
     /* segments of one size, in the prompt and in the answer */
     {"separators: [\"=\"]\n"
      "parts: [{cut: word, word: \"+\"}, {cut: whole}]\n"
@@ -118,8 +121,10 @@ static const struct {
      "answer: {cut: width, width: 2}\n"
      "find: {by: match, part: 1, at: 0, back: 1}\n"
      "levels:\n"
-     "  - {name: found, parts: [{by: number}, {by: constant, plus: -1}], answer: {by: find}, phases: [0, 0]}\n"
-     "  - {name: role, parts: [{by: index}, {by: constant, plus: 3}], answer: {by: constant, plus: 4}, "
+     "  - {name: found, parts: [{by: number}, {by: constant, plus: -1}], answer: {by: find}, "
+     "phases: [0, 0]}\n"
+     "  - {name: role, parts: [{by: index}, {by: constant, plus: 3}], answer: {by: constant, plus: "
+     "4}, "
      "phases: [0, 1]}\n",
      "a:bc:db:e?a/>b>e$",
      {"1 1 1 2 2 2 3 3 3 4 0 1 1 3 3 3", "0 1 2 0 1 2 0 1 2 0 3 4 5 4 5 4", NULL}},
@@ -227,7 +232,8 @@ static void wrong_files(void **state)
     } wrong[] = {
         {"levels: []\n", "separators"},
         {"separators: []\nparts: []\nanswer: {cut: whole}\nlevels: []\n", "parts has 0 entries"},
-        {"separators: []\nparts: [{cut: whole}]\nanswer: {cut: whole}\nlevels: []\n", "levels is empty"},
+        {"separators: []\nparts: [{cut: whole}]\nanswer: {cut: whole}\nlevels: []\n",
+         "levels is empty"},
         {"separators: []\nparts: [{cut: word}]\nanswer: {cut: whole}\nlevels: []\n", "word"},
         {"separators: []\nparts: [{cut: whole}]\nanswer: {cut: whole}\nlevels:\n"
          "  - {name: x, parts: [none], answer: {by: find}}\n",
@@ -239,15 +245,16 @@ static void wrong_files(void **state)
         struct lg__rule r;
         lg_error err = {0};
         assert_int_equal(read_rule(wrong[i].text, &r, &err), LG_ERROR_ARGUMENT);
-        if (!strstr(err.text, wrong[i].says)) fail_msg("\"%s\" lacks \"%s\"", err.text, wrong[i].says);
+        if (!strstr(err.text, wrong[i].says))
+            fail_msg("\"%s\" lacks \"%s\"", err.text, wrong[i].says);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_by_hand),        cmocka_unit_test(prompts_alone),
-        cmocka_unit_test(there_and_back),        cmocka_unit_test(texts_of_another_form),
+        cmocka_unit_test(labels_by_hand), cmocka_unit_test(prompts_alone),
+        cmocka_unit_test(there_and_back), cmocka_unit_test(texts_of_another_form),
         cmocka_unit_test(wrong_files),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
