@@ -126,9 +126,11 @@ int lg_couple(const lg_couple_options *o, lg_couple_result *r, lg_error *err)
     struct lg__couple c = {.o = o, .r = r, .start = lg__now()};
     *r = (lg_couple_result){.best = -1};
     c.end = c.start + 60 * o->minutes;
-    if (!o->folder || strlen(o->folder) >= LG_COUPLE_PATH)
+    if (!o->folder || strlen(o->folder) >= sizeof((lg_cell *)0)->setting - 24)
         return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "there is no folder to write into; name one (--out)");
+                        "there is no folder to write into, or its name is too long; name one of at "
+                        "most %d letters (--out)",
+                        (int)sizeof((lg_cell *)0)->setting - 25);
     snprintf(r->folder, sizeof r->folder, "%s", o->folder);
     int e = lg__couple_read(&c, err);
     if (!e) e = lg__folder_out(o->folder, err);

@@ -169,13 +169,15 @@ struct tally {
     int cells, lines, exact;
 };
 
-static void count(void *context, const lg_run_cell *x)
+static void count(void *context, const lg_cell *x)
 {
     struct tally *t = context;
-    t->lines += x->score.samples;
-    t->exact += x->score.exact;
+    const lg_value *share = lg_cell_get(x, "exact");
+    int exact = (int)lround(share->value * share->samples);
+    t->lines += share->samples;
+    t->exact += exact;
     if (t->cell && t->cells < LG_COUPLE_CELLS)
-        t->cell[t->cells++] = (lg_couple_cell){x->length, x->score.samples, x->score.exact};
+        t->cell[t->cells++] = (lg_couple_cell){x->length, share->samples, exact};
 }
 
 /* Answers lines of a part with predicted IDs, at most about `most` of them. */
@@ -195,7 +197,7 @@ static int test(const struct lg__couple *c, const char *run, enum lg__couple_par
                          .predicted = 1,
                          .generated_only = 1,
                          .threads = c->o->threads,
-                         .table = count,
+                         .each = count,
                          .context = t,
                          .stop = c->o->stop};
     return lg_run_eval(&o, NULL, err);

@@ -42,11 +42,12 @@ struct tally {
     int samples, exact;
 };
 
-static void tally(void *context, const lg_run_cell *c)
+static void tally(void *context, const lg_cell *c)
 {
     struct tally *t = context;
-    t->samples += c->score.samples;
-    t->exact += c->score.exact;
+    const lg_value *exact = lg_cell_get(c, "exact");
+    t->samples += exact->samples;
+    t->exact += (int)(exact->value * exact->samples + 0.5);
 }
 
 static void finds_parity(void **state)
@@ -80,7 +81,7 @@ static void finds_parity(void **state)
                          .samples = 50,
                          .predicted = 1,
                          .generated_only = 1,
-                         .table = tally,
+                         .each = tally,
                          .context = &t};
     if (lg_run_eval(&e, NULL, &err)) fail_msg("%s", err.text);
     assert_int_equal(t.samples, 50);
