@@ -14,16 +14,18 @@
 enum {
     SETS = 32,
     CHOOSE_LINES = 160, /* that a candidate answers */
-    PAST = 128,         /* steps that are looked back on */
+    PAST = 192,         /* steps that are looked back on */
     LEAST_STEPS = 120,
     MOST_STEPS = 4000, /* of a candidate */
     FINAL_STEPS = 800, /* of the winner, at least */
     MOST_FINAL = 2400,
-    BATCH = 128,
+    BATCH = 128, /* lines per step at most, */
+    LEAST_BATCH = 32,
+    TOKENS = 3000, /* and about so many tokens */
     WIDTH = 128
 };
 static const double RIGHT = 0.997;     /* of a batch's tokens and IDs: as good as all */
-static const double BETTER = 0.004;    /* what PAST more steps must gain */
+static const double BETTER = 0.002;    /* what PAST more steps must gain */
 static const double ENOUGH = 0.995;    /* of the lines to choose by: nothing else is tried */
 static const double FOR_CHOICE = 0.55; /* of the time, with all candidates */
 
@@ -65,6 +67,14 @@ static void describe(const struct lg__assignment *a, lg_couple_candidate *k)
     k->roles = a->roles;
 }
 
+static int batch_of(const struct lg__couple *c)
+{
+    double tokens = 0;
+    for (int i = 0; i < c->lines.count; i++) tokens += c->lines.x[i].n;
+    int batch = (int)(TOKENS * c->lines.count / tokens);
+    return batch > BATCH ? BATCH : batch < LEAST_BATCH ? LEAST_BATCH : batch;
+}
+
 /* What the run of a candidate is made of; steps 0: until it is stopped. */
 static void make_sets(const struct lg__couple *c, const struct lg__assignment *a, int rule,
                       const lg_couple_candidate *k, int64_t steps, struct sets *s)
@@ -91,7 +101,7 @@ static void make_sets(const struct lg__couple *c, const struct lg__assignment *a
     set(s, "model.parallel=no");
     set(s, "train.lr=3e-3");
     set(s, "train.warmup=50");
-    set(s, "train.batch=%d", BATCH);
+    set(s, "train.batch=%d", batch_of(c));
     set(s, "train.weight_decay=%g", k->decay);
     set(s, "train.length=[%d, %d]", c->r->shortest, steps ? c->r->longest : c->r->fit_longest);
     set(s, "train.schedule=%s", steps ? "linear" : "constant");
@@ -139,7 +149,7 @@ static int watch(void *context, const lg_run_step *step)
     if (w->seen % PAST == 0) {
         double sum = 0;
         for (int i = 0; i < PAST; i++) sum += w->past[i] / PAST;
-        w->stuck = w->seen > PAST && sum < w->mean[0] + BETTER && sum < 0.99;
+        w->stuck = w->seen > 2 * PAST && sum < w->mean[0] + BETTER && sum < 0.99;
         w->mean[0] = sum;
     }
     if (step->step >= w->most || lg__now() >= w->until || w->stuck) return 0;
