@@ -6,6 +6,7 @@
 #ifndef LENGTHEN_STUDY_H
 #define LENGTHEN_STUDY_H
 
+#include "lengthen_couple.h"
 #include "lengthen_report.h"
 #include "lengthen_training.h"
 
@@ -229,6 +230,7 @@ typedef struct lg_try_result {
     char folder[LG_TRY_PATH], store[LG_TRY_PATH]; /* of the runs; a temporary folder is gone */
     char *advice, *sparsity;                      /* in sentences */
     char *config; /* of the best, ready for lg_run_train; NULL: it does not carry */
+    lg_couple_result *coupled; /* own data without IDs: what was found of them, or NULL */
 } lg_try_result;
 
 typedef enum {
