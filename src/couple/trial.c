@@ -17,7 +17,7 @@ enum {
     PAST = 192,         /* steps that are looked back on */
     LEAST_STEPS = 120,
     MOST_STEPS = 4000, /* of a candidate */
-    FINAL_STEPS = 800, /* of the winner, at least */
+    FINAL_STEPS = 400, /* of the winner, at least */
     MOST_FINAL = 2400,
     BATCH = 128, /* lines per step at most, */
     LEAST_BATCH = 32,
@@ -27,6 +27,7 @@ enum {
 static const double RIGHT = 0.997;     /* of a batch's tokens and IDs: as good as all */
 static const double BETTER = 0.002;    /* what PAST more steps must gain */
 static const double ENOUGH = 0.995;    /* of the lines to choose by: nothing else is tried */
+static const double ALL_SEEN = 0.98;   /* of the rows' contexts: the lines show them all */
 static const double FOR_CHOICE = 0.55; /* of the time, with all candidates */
 
 /* ---- A run's settings ------------------------------------------------------------------------------ */
@@ -300,8 +301,12 @@ static int finish(struct lg__couple *c, const struct lg__assignment *a, lg_error
     struct sets *s = malloc(sizeof *s);
     if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
     double left = fmax(5, 0.85 * (c->end - lg__now())), each = k->seconds / (double)(k->steps + 1);
-    int64_t steps = 4 * k->steps, fits = (int64_t)(left / fmax(each, 1e-4));
+    /* contexts that the lines do not show are learned last */
+    int all = a->seen >= ALL_SEEN;
+    int64_t steps = all ? k->steps + k->steps / 2 : 4 * k->steps,
+            fits = (int64_t)(left / fmax(each, 1e-4));
     if (steps < FINAL_STEPS) steps = FINAL_STEPS;
+    if (!all && steps < 2 * FINAL_STEPS) steps = 2 * FINAL_STEPS;
     if (steps > MOST_FINAL) steps = MOST_FINAL;
     if (steps > fits) steps = fits;
     if (steps < 100) steps = 100;

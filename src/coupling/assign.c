@@ -320,6 +320,9 @@ int lg__assign(const struct lg__finding *f, const struct lg__examples *lines, in
     lg_buffer b = {0};
     *a = (struct lg__assignment){.roles = roles};
     a->rule.structure = f->structure;
+    a->seen = 1;
+    for (int p = 0; p < f->slots; p++)
+        if (f->slot[p].seen < a->seen) a->seen = f->slot[p].seen;
     int e = h ? fill(f, lines, h, a, err)
               : lg__fail(err, LG_ERROR_MEMORY, "no memory for a coupling's rule");
     free(h);

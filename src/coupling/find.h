@@ -124,7 +124,9 @@ struct lg__assignment {
     int lo[LG_LEVELS], hi[LG_LEVELS];
     int grows
         [LG_LEVELS]; /* the steps of this level's labels grow with the length: a pointer is needed */
-    int reach;       /* largest step of the others */
+    double
+        seen; /* share of the longer lines' rows whose context other rows have, too, of the worst phase */
+    int reach; /* largest step of the others */
     int roles;
 };
 /* roles: with a level that tells parts and phases apart. -1 and the reason: no assignment of IDs makes
