@@ -94,7 +94,7 @@ static void claims_nothing(void **state)
     lg_couple_result *r = calloc(1, sizeof *r);
     lg_error err = {0};
     (void)state;
-    write_data(in_home("drawn.jsonl"), 6, 14, 900, 1);
+    write_data(in_home("drawn.jsonl"), 14, 22, 900, 1);
     o.data = in_home("drawn.jsonl");
     o.folder = in_home("none");
     if (lg_couple(&o, r, &err)) fail_msg("%s", err.text);
