@@ -17,7 +17,7 @@ enum {
     PAST = 192,         /* steps that are looked back on */
     LEAST_STEPS = 120,
     MOST_STEPS = 4000, /* of a candidate */
-    FINAL_STEPS = 400, /* of the winner, at least */
+    FINAL_STEPS = 800, /* of the winner, at least */
     MOST_FINAL = 2400,
     BATCH = 128, /* lines per step at most, */
     LEAST_BATCH = 32,
@@ -303,8 +303,7 @@ static int finish(struct lg__couple *c, const struct lg__assignment *a, lg_error
     double left = fmax(5, 0.85 * (c->end - lg__now())), each = k->seconds / (double)(k->steps + 1);
     /* contexts that the lines do not show are learned last */
     int all = a->seen >= ALL_SEEN;
-    int64_t steps = all ? k->steps + k->steps / 2 : 4 * k->steps,
-            fits = (int64_t)(left / fmax(each, 1e-4));
+    int64_t steps = (all ? 3 : 4) * k->steps, fits = (int64_t)(left / fmax(each, 1e-4));
     if (steps < FINAL_STEPS) steps = FINAL_STEPS;
     if (!all && steps < 2 * FINAL_STEPS) steps = 2 * FINAL_STEPS;
     if (steps > MOST_FINAL) steps = MOST_FINAL;
