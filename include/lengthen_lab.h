@@ -5,6 +5,7 @@
  *     lengthen_measure.h   what a run can do: answers, losses, generation, the probe, speed
  *     lengthen_certify.h   a proof for every length
  *     lengthen_report.h    figures, the folders of a probe and of the theory
+ *     lengthen_couple.h    position IDs for data that has none, found from examples
  *     lengthen_study.h     sweeps, experiments, a first try of a task
  *
  * Simple use: a run from its config to a table.
@@ -19,6 +20,7 @@
 #define LENGTHEN_LAB_H
 
 #include "lengthen_certify.h"
+#include "lengthen_couple.h"
 #include "lengthen_measure.h"
 #include "lengthen_report.h"
 #include "lengthen_runs.h"

@@ -6,6 +6,7 @@
 #ifndef LENGTHEN_STUDY_H
 #define LENGTHEN_STUDY_H
 
+#include "lengthen_couple.h"
 #include "lengthen_report.h"
 #include "lengthen_training.h"
 
@@ -241,6 +242,7 @@ typedef struct lg_try_result {
     char best_folder[LG_TRY_PATH + 64];           /* of the best */
     char *advice, *sparsity;                      /* in sentences */
     char *config; /* of the best, ready for lg_run_train; NULL: it does not carry */
+    lg_couple_result *coupled; /* own data without IDs: what was found of them, or NULL */
 } lg_try_result;
 
 typedef enum {

@@ -22,6 +22,7 @@ enum {
 int lg_cmd_bench(int argc, char **argv);
 int lg_cmd_certify(int argc, char **argv);
 int lg_cmd_config(int argc, char **argv);
+int lg_cmd_couple(int argc, char **argv);
 int lg_cmd_demo(int argc, char **argv);
 int lg_cmd_eval(int argc, char **argv);
 int lg_cmd_export(int argc, char **argv);
@@ -43,6 +44,7 @@ int lg_cmd_try(int argc, char **argv);
 extern const char lg_cmd_bench_help[];
 extern const char lg_cmd_certify_help[];
 extern const char lg_cmd_config_help[];
+extern const char lg_cmd_couple_help[];
 extern const char lg_cmd_demo_help[];
 extern const char lg_cmd_eval_help[];
 extern const char lg_cmd_export_help[];

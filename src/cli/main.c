@@ -15,6 +15,8 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_demo},
     {LG_CLI_LOOK, "try", "will a task or your data extrapolate; with which positions",
      lg_cmd_try_help, lg_cmd_try},
+    {LG_CLI_LOOK, "couple", "position IDs for your data, found from examples alone",
+     lg_cmd_couple_help, lg_cmd_couple},
     {LG_CLI_RUN, "train", "train the model of a config; keeps the run in a folder",
      lg_cmd_train_help, lg_cmd_train},
     {LG_CLI_RUN, "eval", "what a run can do, length by length", lg_cmd_eval_help, lg_cmd_eval},
@@ -51,7 +53,7 @@ static const struct lg_cli_command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* One screen: 24 lines of 80 columns, also when there are 19 commands. */
+/* One screen: 24 lines of 80 columns, also when there are 20 commands. */
 static void print_help(FILE *out)
 {
     static const char *const groups[LG_CLI_GROUPS] = {"look", "run", "measure"};
@@ -63,8 +65,7 @@ static void print_help(FILE *out)
                 fprintf(out, "%-8s %-10s %s\n", shown++ ? "" : groups[g], commands[i].name,
                         commands[i].line);
     }
-    fputs("\n"
-          "First  lengthen demo;  lengthen sample addition;  lengthen train CONFIG.yaml\n"
+    fputs("First  lengthen demo;  lengthen sample addition;  lengthen train CONFIG.yaml\n"
           "Then   lengthen COMMAND --help: what it does, its options, an example; --version\n",
           out);
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "coupling/coupling.h"
 #include "runs/run.h"
 #include "positions/ids.h"
 #include "tasks/tasks.h"
@@ -592,7 +593,9 @@ static int typed_prompt(struct generation *g, lg_error *warning, lg_error *err)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
                      "the IDs of this run (%s) follow from the text; leave out --prompt-ids",
                      g->run.scheme.ids);
-    if (!e && !g->o->prompt_ids) e = find_labels(g, warning, err);
+    const struct lg__rule *by_rule = lg__task_rule(g->run.task);
+    if (!e && !g->o->prompt_ids)
+        e = by_rule ? lg__rule_label(by_rule, &g->x, err) : find_labels(g, warning, err);
     if (!e) e = check_given(g, err);
     if (e) return e;
     choose_most(g);

@@ -774,6 +774,7 @@ void lg__config_clear(struct lg__config *c)
     free(c->settings);
     free(c->file);
     free(c->task);
+    free(c->coupling);
     free(c->init_from);
     free(c->eval_lengths.at);
     free(c->eval_sparsities.at);

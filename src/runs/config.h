@@ -60,6 +60,7 @@ struct lg__config {
     char **settings; /* [setting_count] "key=value", all that the task has */
     int setting_count;
 
+    char *coupling; /* the file of a rule that gives labels; NULL: the task has them */
     lg_scheme scheme;
     int source_count; /* of a list with one source a level; 0: one for all */
     /* vocab, levels, classes and seed are set by lg__config_open. */

@@ -58,6 +58,10 @@ static const struct lg__config_key keys[] = {
     NAME(NAME, "positions.ids", ids_name, "plain", scheme.ids, "which ID a token gets"),
     INT("positions.levels", "0..3", "0", scheme.levels,
         "coupled: only the first so many of the task's levels; 0: all"),
+    {"positions.coupling", "TEXT", "",
+     "coupled: a file with the rule that gives labels, as `lengthen couple` writes it; else the "
+     "task's own labels",
+     LG__KEY_TEXT, AT(coupling), "coupling", NULL},
     INT("positions.max_id", "0..16777216", "0", scheme.max_id,
         "IDs are drawn up to this; rows of encoding learned; 0: none are drawn"),
     INT("positions.chunks", "2..1000000", "2", scheme.chunks, "pose: pieces of an example"),

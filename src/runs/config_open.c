@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "coupling/coupling.h"
 #include "runs/run.h"
 #include "runs/texts.h"
 #include "tasks/tasks.h"
@@ -194,6 +195,18 @@ static int check_task(const struct lg__config *c, lg_task *t, lg_error *remark, 
     return try_ends(c, t, err);
 }
 
+/* Labels by a rule, in place of the task's own. */
+static int couple(const struct lg__config *c, lg_task *t, lg_error *err)
+{
+    if (!c->coupling) return 0;
+    if (strncmp(c->scheme.ids, "coupled", 7) == 0)
+        return lg__task_couple_file(t, c->coupling, c->length, err);
+    return lg__fail_key(err, LG_ERROR_ARGUMENT, "positions.coupling",
+                        "positions.coupling is set, but positions.ids is %s, which has no use for "
+                        "labels; set positions.ids to coupled, or leave the rule out",
+                        c->scheme.ids);
+}
+
 /* What the IDs decide. How many levels they have must be known before the sources are looked at:
  * one that was said for all levels is that of those there are. */
 static int plan(const struct lg__config *c, const lg_task *t, lg_scheme *s, lg_model_config *m,
@@ -218,7 +231,8 @@ int lg__config_open(const struct lg__config *c, lg_task **t, lg_scheme *s, lg_mo
     if (!*t) return because(c, &inner, err);
     m->vocab = lg_task_get_shape(*t)->vocab;
     m->seed = (uint64_t)c->seed;
-    if ((e = plan(c, *t, s, m, &inner))) lg__error_rename(&inner, lg__config_key_of);
+    e = couple(c, *t, &inner);
+    if (!e && (e = plan(c, *t, s, m, &inner))) lg__error_rename(&inner, lg__config_key_of);
     if (!e) e = check_task(c, *t, &lines, &inner);
     if (!e && (e = lg_scheme_check(s, *t, m, c->length[1], &remark, &inner)))
         lg__error_rename(&inner, lg__config_key_of);

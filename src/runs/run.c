@@ -279,6 +279,8 @@ int lg__run_remove_folder(const char *folder, lg_error *err)
     if (!bad) bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/" LG__RUN_WAITING, folder);
     if (!bad) bad = remove(path) != 0 && errno != ENOENT;
+    snprintf(path, sizeof path, "%s/" LG__RUN_COUPLING, folder);
+    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/" LG__RUN_CERTIFICATE, folder);
     if (!bad) bad = remove(path) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/config.yaml", folder);
@@ -374,6 +376,18 @@ static int open_config(struct lg__run *r, const char *folder, const char *config
     return e;
 }
 
+/* With the run's own copy of a coupling's rule, if it has one. */
+static int open_task_run(struct lg__run *r, const char *folder, const char *config, lg_error *err)
+{
+    char copy[4200];
+    const char *sets[1] = {copy};
+    struct stat st;
+    snprintf(copy, sizeof copy, "%.4000s/" LG__RUN_COUPLING, folder);
+    if (stat(copy, &st) != 0) return open_config(r, folder, config, err);
+    snprintf(copy, sizeof copy, "positions.coupling=%.4000s/" LG__RUN_COUPLING, folder);
+    return lg__run_open(r, config, sets, 1, err);
+}
+
 /* The path and the text of the folder's config.yaml, which names its run; *text is to be freed. */
 static int read_config(const char *folder, char path[4096], char **text, char id[LG__RUN_ID],
                        lg_error *err)
@@ -423,7 +437,7 @@ int lg__run_open_folder(struct lg__run *r, const char *folder, const lg_run_acce
     int e = read_config(folder, path, &text, id, err);
     struct lg__owner owner = {folder, id, access};
     r->owner = &owner;
-    if (!e) e = open_config(r, folder, path, err);
+    if (!e) e = open_task_run(r, folder, path, err);
     r->owner = NULL;
     if (!e) memcpy(r->id, id, sizeof r->id);
     if (!e) e = check_words(r, folder, text, 0, err);

@@ -359,11 +359,11 @@ static int take_turn(void *context, int i, int round, double train_until, double
     return code;
 }
 
-static int run_schemes(struct lg__try *t, lg_error *err)
+static int run_schemes(struct lg__try *t, double seconds, lg_error *err)
 {
     struct turns w = {t, err};
     struct lg__try_turns turns = {.count = lg__try_runs(t->r),
-                                  .seconds = FOR_ALL * 60 * t->o->minutes,
+                                  .seconds = seconds,
                                   .end = t->end,
                                   .context = &w,
                                   .now = clock_now,
@@ -495,15 +495,18 @@ static int run(struct lg__try *t, double start, lg_error *err)
     lg_try_result *r = t->r;
     lg_buffer config = {0};
     t->end = start + FOR_ALL * 60 * t->o->minutes;
+    double taken = 0;
+    int e = lg__try_couple(t, &taken, err);
     lg__try_schemes(t);
     double end = start + 60 * t->o->minutes, since;
-    int e = run_schemes(t, err);
+    if (!e) e = run_schemes(t, FOR_ALL * 60 * t->o->minutes - taken, err);
     choose_best(r);
     since = lg__now();
     if (!e && r->best >= 0 && !stopped(t)) e = look_at_best(t, since + (end - since) / 3, err);
     if (!e && r->best >= 0 && !stopped(t)) e = probe(t, end, err);
     r->interrupted = stopped(t);
     if (!e) e = lg__try_words(t->o, r, err);
+    if (!e) e = lg__try_couple_words(t, err);
     if (e || !r->carries) return e;
     lg__try_config(&config, t, r->best);
     return (r->config = lg_buffer_take(&config, err)) ? 0 : LG_ERROR_MEMORY;
@@ -540,5 +543,7 @@ void lg_try_result_clear(lg_try_result *r)
     free(r->sparsity);
     free(r->config);
     free(r->rare_words);
+    if (r->coupled) lg_couple_clear(r->coupled);
+    free(r->coupled);
     *r = (lg_try_result){0};
 }

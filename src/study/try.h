@@ -58,4 +58,9 @@ void lg__try_config(lg_buffer *to, const struct lg__try *t, int scheme);
  * what is too long for any scheme. */
 int lg__try_choose_batch(struct lg__try *t, double seconds, lg_error *err);
 
+/* Looks for a coupling of own data without IDs, into t->r->coupled; *seconds is how long that took. And what it
+ * found, in the advice. */
+int lg__try_couple(struct lg__try *t, double *seconds, lg_error *err);
+int lg__try_couple_words(struct lg__try *t, lg_error *err);
+
 #endif

@@ -317,9 +317,9 @@ static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_er
     memcpy(x->tokens, (const int32_t *)s->tokens.data + line->first, bytes);
     memcpy(x->loss, (const unsigned char *)s->loss.data + line->first, (size_t)line->n);
     for (int l = 0; l < LG_LEVELS; l++) {
-        if (l < t->shape.levels)
+        if (l < s->parser.levels)
             memcpy(x->labels[l], (const int32_t *)s->labels[l].data + line->first, bytes);
-        for (int i = 0; i < line->n && l >= t->shape.levels; i++) x->labels[l][i] = LG_ABSENT;
+        for (int i = 0; i < line->n && l >= s->parser.levels; i++) x->labels[l][i] = LG_ABSENT;
     }
     x->n = line->n;
     x->answer = line->answer;

@@ -75,6 +75,22 @@ lg_task *lg_task_new(const char *name, const char *const *settings, int count, l
     return lg__task_new_like(name, settings, count, NULL, err);
 }
 
+/* The labels of a task that has a rule for them. */
+static int take_labels(struct lg_task *t, const struct lg_task *like, lg_error *err)
+{
+    if (!like || !like->labeller) return 0;
+    t->labeller = like->labeller->copy(like->labeller);
+    if (!t->labeller)
+        return lg__fail(err, LG_ERROR_MEMORY, "no memory for a task; end other programs");
+    t->shape.levels = like->shape.levels;
+    t->shape.needed = like->shape.needed;
+    for (int l = 0; l < LG_LEVELS; l++) {
+        t->shape.level[l] = t->labeller->level[l];
+        t->shape.reach[l] = like->shape.reach[l];
+    }
+    return 0;
+}
+
 lg_task *lg__task_new_like(const char *name, const char *const *settings, int count,
                            const lg_task *like, lg_error *err)
 {
@@ -103,7 +119,7 @@ lg_task *lg__task_new_like(const char *name, const char *const *settings, int co
                  row->info.name, row->executes ? "COMMAND" : "FILE");
     } else if (!lg__settings_read(t->value, LG__MOST_SETTINGS, row->info.settings,
                                   (const char *const *)t->setting, count, who, err) &&
-               !row->open(t, err)) {
+               !row->open(t, err) && !take_labels(t, like, err)) {
         t->shape.words = (const char *const *)t->words;
         t->shape.digit = t->digit;
         t->like = NULL;
@@ -122,6 +138,7 @@ void lg_task_free(lg_task *t)
     free(t->setting);
     free(t->words);
     free(t->digit);
+    free(t->labeller);
     free(t->own);
     free(t);
 }
@@ -290,7 +307,7 @@ int lg__task_overlap(const lg_task *t, const lg_task *trained, const lg_draw *d)
     return t->row == trained->row && t->row->overlap ? t->row->overlap(t, trained, d) : 0;
 }
 
-int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
+static int make_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
 {
     const lg_task_shape *s = &t->shape;
     int e;
@@ -329,6 +346,12 @@ int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
     return t->row->make(t, &r, length, sparsity, x, err);
 }
 
+int lg_task_example(lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
+{
+    int e = make_example(t, d, x, err);
+    return e || !t->labeller ? e : t->labeller->label(t->labeller, x, err);
+}
+
 /* ---- Columns ---------------------------------------------------------------------------- */
 
 static int no_columns(const char *task, lg_error *err)
@@ -348,6 +371,12 @@ static int no_columns(const char *task, lg_error *err)
 
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
 {
+    if (t->labeller)
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "the labels of task %s come from a coupling's rule, so that its columns are "
+            "not known; leave positions.coupling out",
+            t->row->info.name);
     return t->row->columns ? t->row->columns(t, c, err) : no_columns(t->row->info.name, err);
 }
 

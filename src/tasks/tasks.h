@@ -52,6 +52,13 @@ struct lg__task_row {
     int (*columns)(const struct lg_task *t, struct lg__columns *c, lg_error *err);
 };
 
+/* Writes labels in place of the task's own (coupling/coupling.h). One block of memory. */
+struct lg__labeller {
+    int (*label)(const struct lg__labeller *l, lg_example *x, lg_error *err);
+    struct lg__labeller *(*copy)(const struct lg__labeller *l); /* NULL: no memory */
+    char level[LG_LEVELS][24];                                  /* names */
+};
+
 struct lg_task {
     const struct lg__task_row *row;
     const char *argument;
@@ -63,13 +70,14 @@ struct lg_task {
     char **words;                                 /* shape.words; made by lg__word */
     unsigned char *digit;
     int words_room;
-    void *own;                  /* freed with free() */
-    const struct lg_task *like; /* while it is opened: as for lg__task_new_like */
+    void *own;                     /* freed with free() */
+    const struct lg_task *like;    /* while it is opened: as for lg__task_new_like */
+    struct lg__labeller *labeller; /* or NULL; freed with free() */
 };
 
 /* lg_task_new, for a model that was trained on `like` (NULL: none was). A model knows words by their
  * numbers: where they are the user's own, as in a file of test examples, they get those that they have
- * there, and one that is not there is refused. */
+ * there, and one that is not there is refused. Labels by a rule are taken over, too. */
 lg_task *lg__task_new_like(const char *name, const char *const *settings, int count,
                            const lg_task *like, lg_error *err);
 

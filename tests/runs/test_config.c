@@ -152,6 +152,7 @@ GET(get_keep, c->keep)
 GET(get_stop, c->stop_at)
 GET(get_certify, c->certify_every)
 GET(get_feedback, c->certify_feedback)
+GET(get_coupling, strcmp(lg_task_get_shape(x->t)->level[0], "place") == 0)
 GET(get_init_from, c->init_from &&strcmp(c->init_from, "runs/other") == 0)
 GET(get_lengths, c->eval_lengths.count * 100 + c->eval_lengths.at[1])
 GET(get_sparsities, c->eval_sparsities.count * 100 + c->eval_sparsities.at[0])
@@ -163,6 +164,7 @@ static const struct effect effects[] = {
     {"task.name", "sparse-parity-scratchpad", 1, get_task},
     {"positions.ids", "coupled", 1, get_ids},
     {"positions.levels", "2", 22, get_levels},
+    {"positions.coupling", LG_TEST_DATA "/rule-two-levels.yaml", 1, get_coupling},
     {"positions.max_id", "500", 500, get_max_id},
     {"positions.chunks", "3", 3, get_chunks},
     {"positions.target", "400", 400, get_target},

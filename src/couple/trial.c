@@ -1,0 +1,370 @@
+/* trial.c: candidates trained on the shorter lines and judged on the longer ones. Only this may say yes: a table
+ * that is right on most rows it has seen looks the same for a sum and for chance. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "couple/couple.h"
+
+enum {
+    SETS = 32,
+    CHOOSE_LINES = 160, /* that a candidate answers */
+    PAST = 192,         /* steps that are looked back on */
+    LEAST_STEPS = 120,
+    MOST_STEPS = 4000, /* of a candidate */
+    FINAL_STEPS = 800, /* of the winner, at least */
+    MOST_FINAL = 2400,
+    BATCH = 128, /* lines per step at most, */
+    LEAST_BATCH = 32,
+    TOKENS = 3000, /* and about so many tokens */
+    WIDTH = 128
+};
+static const double RIGHT = 0.997;     /* of a batch's tokens and IDs: as good as all */
+static const double BETTER = 0.002;    /* what PAST more steps must gain */
+static const double ENOUGH = 0.995;    /* of the lines to choose by: nothing else is tried */
+static const double ALL_SEEN = 0.98;   /* of the rows' contexts: the lines show them all */
+static const double FOR_CHOICE = 0.55; /* of the time, with all candidates */
+
+/* ---- A run's settings ------------------------------------------------------------------------------ */
+
+struct sets {
+    char text[SETS][LG_COUPLE_PATH + 64];
+    const char *at[SETS];
+    int n;
+};
+
+static void set(struct sets *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void set(struct sets *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->text[s->n], sizeof s->text[0], format, args);
+    va_end(args);
+    s->at[s->n] = s->text[s->n];
+    s->n++;
+}
+
+static void describe(const struct lg__assignment *a, lg_couple_candidate *k)
+{
+    int levels = a->rule.levels;
+    size_t w = 0, s = 0, n = 0;
+    for (int l = 0; l < levels; l++) {
+        w += (size_t)snprintf(k->window + w, sizeof k->window - w, "%s[%d, %d]", l ? ", " : "",
+                              a->lo[l], a->hi[l]);
+        s += (size_t)snprintf(k->source + s, sizeof k->source - s, "%s%s", l ? ", " : "",
+                              a->grows[l] ? "pointer" : "delta");
+        n += (size_t)snprintf(k->name + n, sizeof k->name - n, "%s%s", l ? ", " : "",
+                              a->rule.level[l].name);
+    }
+    snprintf(k->name + n, sizeof k->name - n, "; %d layer%s, decay %g", k->layers,
+             k->layers > 1 ? "s" : "", k->decay);
+    k->levels = levels;
+    k->roles = a->roles;
+}
+
+static int batch_of(const struct lg__couple *c)
+{
+    double tokens = 0;
+    for (int i = 0; i < c->lines.count; i++) tokens += c->lines.x[i].n;
+    int batch = (int)(TOKENS * c->lines.count / tokens);
+    return batch > BATCH ? BATCH : batch < LEAST_BATCH ? LEAST_BATCH : batch;
+}
+
+/* What the run of a candidate is made of; steps 0: until it is stopped. */
+static void make_sets(const struct lg__couple *c, const struct lg__assignment *a, int rule,
+                      const lg_couple_candidate *k, int64_t steps, struct sets *s)
+{
+    const char *folder = c->r->folder;
+    int many = a->rule.levels > 1;
+    s->n = 0;
+    set(s, "task.name=jsonl:%s/%s.jsonl", folder, steps ? "train" : "fit");
+    set(s, "task.vocab=%s/vocab.txt", folder);
+    set(s, "task.test=0");
+    set(s, "positions.ids=coupled");
+    if (steps)
+        set(s, "positions.coupling=%s/coupling.yaml", folder);
+    else
+        set(s, "positions.coupling=%s/trials/rule-%d.yaml", folder, rule + 1);
+    set(s, many ? "positions.source=[%s]" : "positions.source=%s", k->source);
+    set(s, "positions.reach=%d", a->reach);
+    set(s, "positions.encoding=relative");
+    set(s, "positions.span=window");
+    set(s, many ? "positions.window=[%s]" : "positions.window=%s", k->window);
+    set(s, "model.width=%d", WIDTH);
+    set(s, "model.layers=%d", k->layers);
+    set(s, "model.sink=yes");
+    set(s, "model.parallel=no");
+    set(s, "train.lr=3e-3");
+    set(s, "train.warmup=50");
+    set(s, "train.batch=%d", batch_of(c));
+    set(s, "train.weight_decay=%g", k->decay);
+    set(s, "train.length=[%d, %d]", c->r->shortest, steps ? c->r->longest : c->r->fit_longest);
+    set(s, "train.schedule=%s", steps ? "linear" : "constant");
+    set(s, "train.steps=%lld", (long long)(steps ? steps : 1000000));
+    set(s, "train.keep=1");
+    set(s, "seed=%llu", (unsigned long long)c->o->seed);
+    set(s, "eval.lengths=[%d]", c->r->longest);
+}
+
+/* ---- Training ---------------------------------------------------------------------------------------- */
+
+struct training {
+    struct lg__couple *c;
+    int candidate, enough, streak, stuck, predicts;
+    int64_t most, from;
+    double until, past[PAST];
+    double mean[2]; /* of the last PAST steps, and of those before */
+    int64_t seen;
+};
+
+static int is_stopped(const struct lg__couple *c) { return c->o->stop && *c->o->stop; }
+
+static void report(const struct lg__couple *c, lg_couple_progress p)
+{
+    p.left = fmax(0, c->end - lg__now());
+    if (c->o->watch) c->o->watch(c->o->context, &p);
+}
+
+static int watch(void *context, const lg_run_step *step)
+{
+    struct training *w = context;
+    lg_couple_candidate *k = w->candidate < 0 ? NULL : &w->c->r->candidate[w->candidate];
+    double right = fmin(step->accuracy, step->id_accuracy);
+    report(w->c,
+           (lg_couple_progress){.event = w->candidate < 0 ? LG_COUPLE_FINISHES : LG_COUPLE_TRAINS,
+                                .candidate = w->candidate,
+                                .step = step});
+    if (!k) {
+        w->c->r->steps = step->step;
+        return lg__now() < w->until;
+    }
+    k->steps = step->step;
+    w->streak = right >= RIGHT ? w->streak + 1 : 0;
+    w->past[w->seen++ % PAST] = 0.5 * (step->accuracy + step->id_accuracy);
+    if (w->seen % PAST == 0) {
+        double sum = 0;
+        for (int i = 0; i < PAST; i++) sum += w->past[i] / PAST;
+        w->stuck = w->seen > 2 * PAST && sum < w->mean[0] + BETTER && sum < 0.99;
+        w->mean[0] = sum;
+    }
+    if (step->step >= w->most || lg__now() >= w->until || w->stuck) return 0;
+    return step->step < LEAST_STEPS || w->streak < w->enough;
+}
+
+static int train(struct lg__couple *c, struct training *w, const struct sets *s, const char *folder,
+                 lg_error *err)
+{
+    int done;
+    lg_run_options o = {.sets = s->at,
+                        .set_count = s->n,
+                        .folder = folder,
+                        .store = w->candidate < 0 ? c->o->store : NULL,
+                        .resume = LG_RUN_EITHER,
+                        .threads = c->o->threads,
+                        .watch = watch,
+                        .context = w,
+                        .stop = c->o->stop};
+    return lg_run_train(&o, &done, err);
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------------- */
+
+struct tally {
+    lg_couple_cell *cell; /* or NULL */
+    int cells, lines, exact;
+};
+
+static void count(void *context, const lg_cell *x)
+{
+    struct tally *t = context;
+    const lg_value *share = lg_cell_get(x, "exact");
+    int exact = (int)lround(share->value * share->samples);
+    t->lines += share->samples;
+    t->exact += exact;
+    if (t->cell && t->cells < LG_COUPLE_CELLS)
+        t->cell[t->cells++] = (lg_couple_cell){x->length, share->samples, exact};
+}
+
+/* Answers lines of a part with predicted IDs, at most about `most` of them. */
+static int test(const struct lg__couple *c, const char *run, enum lg__couple_part part, int most,
+                struct tally *t, lg_error *err)
+{
+    int length[LG_COUPLE_CELLS], lines[LG_COUPLE_CELLS];
+    char task[LG_COUPLE_PATH + 64];
+    int n = lg__couple_lengths(c, part, length, lines, LG_COUPLE_CELLS);
+    snprintf(task, sizeof task, "jsonl:%s/%s.jsonl", c->r->folder,
+             part == LG__PART_CHOOSE ? "choose" : "report");
+    lg_eval_options o = {.folder = run,
+                         .lengths = length,
+                         .length_count = n,
+                         .task = task,
+                         .samples = most ? (most + n - 1) / n : 1000000,
+                         .predicted = 1,
+                         .generated_only = 1,
+                         .threads = c->o->threads,
+                         .each = count,
+                         .context = t,
+                         .stop = c->o->stop};
+    return lg_run_eval(&o, NULL, err);
+}
+
+/* ---- Candidates ---------------------------------------------------------------------------------------- */
+
+/* Trains until it makes no more errors, asks the longer lines, and goes on while that helps. */
+static int try_candidate(struct lg__couple *c, const struct lg__assignment *a, int rule, int at,
+                         double until, lg_error *err)
+{
+    lg_couple_candidate *k = &c->r->candidate[at];
+    char folder[LG_COUPLE_PATH + 64];
+    struct sets *s = malloc(sizeof *s);
+    lg_error why = {0};
+    double start = lg__now();
+    int e = 0;
+    if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
+    snprintf(folder, sizeof folder, "%s/trials/%d", c->r->folder, at + 1);
+    make_sets(c, a, rule, k, 0, s);
+    struct training w = {.c = c, .candidate = at, .most = MOST_STEPS, .until = until};
+    for (int round = 0; round < 3 && !e && !is_stopped(c); round++) {
+        struct tally t = {0};
+        w.enough = 20 << (2 * round);
+        w.streak = 0;
+        e = train(c, &w, s, folder, &why);
+        if (e) break;
+        report(c, (lg_couple_progress){.event = LG_COUPLE_TESTS, .candidate = at});
+        e = test(c, folder, LG__PART_CHOOSE, CHOOSE_LINES, &t, &why);
+        k->lines = t.lines;
+        k->exact = t.exact;
+        if (w.stuck || t.exact >= ENOUGH * t.lines || lg__now() >= until || k->steps >= MOST_STEPS)
+            break;
+    }
+    free(s);
+    k->seconds = lg__now() - start;
+    if (e != LG_ERROR_ARGUMENT) return e ? lg__fail(err, e, "%s", why.text) : 0;
+    snprintf(k->refused, sizeof k->refused, "%.190s", why.text);
+    return 0;
+}
+
+static double share(const lg_couple_candidate *k)
+{
+    return k->lines ? (double)k->exact / k->lines : 0;
+}
+
+static int write_rule(const struct lg__couple *c, const struct lg__rule *r, const char *name,
+                      lg_error *err)
+{
+    char path[LG_COUPLE_PATH + 64];
+    lg_buffer b = {0};
+    snprintf(path, sizeof path, "%s/%s", c->r->folder, name);
+    lg__rule_write(r, &b);
+    char *text = lg_buffer_take(&b, err);
+    int e = text ? lg__file_write(path, text, err) : LG_ERROR_MEMORY;
+    free(text);
+    return e;
+}
+
+/* The config to go on with, as text. */
+static int write_config(struct lg__couple *c, const struct sets *s, lg_error *err)
+{
+    char path[LG_COUPLE_PATH + 64], section[16] = "";
+    lg_buffer b = {0};
+    for (int i = 0; i < s->n; i++) {
+        const char *value = strchr(s->text[i], '=') + 1, *dot = strchr(s->text[i], '.');
+        if (!dot || dot > value) {
+            lg_buffer_print(&b, "%.*s: %s\n", (int)(value - 1 - s->text[i]), s->text[i], value);
+            section[0] = 0;
+            continue;
+        }
+        int n = (int)(dot - s->text[i]);
+        if (strncmp(section, s->text[i], (size_t)n) != 0 || section[n]) {
+            snprintf(section, sizeof section, "%.*s", n, s->text[i]);
+            lg_buffer_print(&b, "%s:\n", section);
+        }
+        lg_buffer_print(&b, "  %.*s: %s\n", (int)(value - 1 - dot - 1), dot + 1, value);
+    }
+    c->r->config = lg_buffer_take(&b, err);
+    if (!c->r->config) return LG_ERROR_MEMORY;
+    snprintf(path, sizeof path, "%s/config.yaml", c->r->folder);
+    return lg__file_write(path, c->r->config, err);
+}
+
+/* The winner once more, on all lines but those to report. */
+static int finish(struct lg__couple *c, const struct lg__assignment *a, lg_error *err)
+{
+    lg_couple_candidate *k = &c->r->candidate[c->r->best];
+    char folder[LG_COUPLE_PATH + 64];
+    struct sets *s = malloc(sizeof *s);
+    if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
+    double left = fmax(5, 0.85 * (c->end - lg__now())), each = k->seconds / (double)(k->steps + 1);
+    /* contexts that the lines do not show are learned last */
+    int all = a->seen >= ALL_SEEN;
+    int64_t steps = (all ? 3 : 4) * k->steps, fits = (int64_t)(left / fmax(each, 1e-4));
+    if (steps < FINAL_STEPS) steps = FINAL_STEPS;
+    if (!all && steps < 2 * FINAL_STEPS) steps = 2 * FINAL_STEPS;
+    if (steps > MOST_FINAL) steps = MOST_FINAL;
+    if (steps > fits) steps = fits;
+    if (steps < 100) steps = 100;
+    snprintf(folder, sizeof folder, "%s/best", c->r->folder);
+    struct training w = {.c = c, .candidate = -1, .until = INFINITY};
+    struct tally t = {.cell = c->r->cell};
+    int e = write_rule(c, &a->rule, "coupling.yaml", err);
+    make_sets(c, a, 0, k, steps, s);
+    if (!e) e = write_config(c, s, err);
+    if (!e) e = train(c, &w, s, folder, err);
+    if (!e && !is_stopped(c)) e = test(c, folder, LG__PART_REPORT, 0, &t, err);
+    c->r->cells = t.cells;
+    c->r->report_lines = t.lines;
+    c->r->report_exact = t.exact;
+    free(s);
+    return e;
+}
+
+int lg__couple_trials(struct lg__couple *c, const struct lg__assignment *a, int count,
+                      const struct lg__assignment **best, lg_error *err)
+{
+    static const struct {
+        int layers;
+        double decay;
+    } settings[] = {{1, 1}, {2, 1}, {1, 0.1}};
+    lg_couple_result *r = c->r;
+    char path[LG_COUPLE_PATH + 64], name[64];
+    int rule_of[LG_COUPLE_CANDIDATES] = {0}, e;
+    snprintf(path, sizeof path, "%s/trials", r->folder);
+    if ((e = lg__folder_make(path, err))) return e;
+    r->best = -1;
+    double until = c->start + FOR_CHOICE * (c->end - c->start);
+    for (size_t g = 0; g < sizeof settings / sizeof *settings && !e; g++)
+        for (int i = 0; i < count && !e && !is_stopped(c); i++) {
+            double now = lg__now();
+            if (r->candidates == LG_COUPLE_CANDIDATES || now >= until) break;
+            if (r->best >= 0 && share(&r->candidate[r->best]) >= ENOUGH) break;
+            lg_couple_candidate *k = &r->candidate[r->candidates];
+            k->layers = settings[g].layers;
+            k->decay = settings[g].decay;
+            describe(&a[i], k);
+            rule_of[r->candidates] = i;
+            snprintf(name, sizeof name, "trials/rule-%d.yaml", i + 1);
+            if (g == 0) e = write_rule(c, &a[i].rule, name, err);
+            /* the first ones get most of the time */
+            if (!e)
+                e = try_candidate(c, &a[i], i, r->candidates,
+                                  fmin(until, now + 0.6 * (until - now)), err);
+            if (!e && share(k) > (r->best < 0 ? 0 : share(&r->candidate[r->best])))
+                r->best = r->candidates;
+            r->candidates++;
+        }
+    if (e || is_stopped(c)) return e;
+    if (r->best < 0 || share(&r->candidate[r->best]) < 0.5) {
+        snprintf(r->why, sizeof r->why,
+                 "what was found explains the table, but no model that was trained with it answers "
+                 "half of the longer lines");
+        return 0;
+    }
+    *best = &a[rule_of[r->best]];
+    return finish(c, *best, err);
+}
