@@ -7,6 +7,7 @@
 #include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/show.h"
 
 const char lg_cmd_eval_help[] =
     "Usage: lengthen eval RUN [OPTIONS]\n"
@@ -48,6 +49,7 @@ const char lg_cmd_eval_help[] =
     "  --threads N           threads (all cores); the result does not depend on it\n"
     "  --plot FILE           draw exact answers by length, or losses by position (.svg, .png,\n"
     "                        .pdf; -: in letters)\n"
+    "  --size WxH            of the figure, in pixels\n"
     "  --measure KIND,..     draw these instead, columns of --csv such as token_accuracy\n"
     "  --title TEXT          of the figure (the run's name)\n"
     "  --json, --csv         one object, or one row, per cell, with all that was measured\n"
@@ -116,6 +118,7 @@ static int read_options(struct request *q, int argc, char **argv)
         {"store", .text = &o->store},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"plot", .text = &q->plot},
+        LG_CLI_SIZE,
         {"measure", .read = lg_cli_measures_read, .to = &q->measures,
          .take = lg_cli_measures_names()},
         {"title", .text = &q->title},

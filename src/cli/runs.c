@@ -34,6 +34,7 @@ const char lg_cmd_runs_help[] =
     "last\n"
     "loss.\n"
     "  --plot FILE       draw their exact answers by length, or losses (.svg, .png, .pdf)\n"
+    "  --size WxH        of the figure, in pixels\n"
     "  --measure KIND,.. these instead, columns of `lengthen eval --csv`\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
     "  --yes             does not ask\n"
@@ -543,6 +544,7 @@ static int read_options(int argc, char **argv, struct lg_cli_asked *a, int *verb
         {"csv", .flag = &a->csv},
         {"yes", .flag = &a->yes},
         {"plot", .text = &a->plot},
+        LG_CLI_SIZE,
         {"measure", .read = lg_cli_measures_read, .to = &a->measures,
          .take = lg_cli_measures_names()},
         {"store", .text = &a->file},

@@ -53,10 +53,26 @@ void lg_cli_figure(const lg_figure *f)
     free(text);
 }
 
+static int size[2];
+
+int lg_cli_read_size(void *to, const char *text)
+{
+    char end;
+    int w, h;
+    (void)to;
+    if (sscanf(text, "%dx%d%c", &w, &h, &end) != 2 || w < 200 || h < 200 || w > 8000 || h > 8000)
+        return -1;
+    size[0] = w;
+    size[1] = h;
+    return 0;
+}
+
 int lg_cli_series(lg_series *s, lg_figure *f, const char *command, const char *file, int letters)
 {
     lg_error err = {0};
     int code = lg_series_put(s, f, &err);
+    f->width = size[0];
+    f->height = size[1];
     if (code) code = lg_cli_error(command, code, &err);
     if (!code && letters) lg_cli_figure(f);
     if (!code && file) {

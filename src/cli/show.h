@@ -24,6 +24,12 @@ void lg_cli_figure(const lg_figure *f);
 /* The figure with the curves of the series, which is cleared: in letters, and into a file (NULL: none), which is
  * reported. An exit code. */
 int lg_cli_series(lg_series *s, lg_figure *f, const char *command, const char *file, int letters);
+/* The option --size WxH of the commands that draw a series with --plot. */
+int lg_cli_read_size(void *to, const char *text);
+#define LG_CLI_SIZE                                                                                \
+    {                                                                                              \
+        "size", .read = lg_cli_read_size, .take = "WIDTHxHEIGHT in pixels, 200 to 8000 each"       \
+    }
 
 /* Prints text of one or more lines; its last one is ended if it is not. */
 void lg_cli_text(const char *text);

@@ -9,6 +9,7 @@
 #include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/show.h"
 #include "cli/progress.h"
 
 const char lg_cmd_sweep_help[] =
@@ -43,6 +44,7 @@ const char lg_cmd_sweep_help[] =
     "run\n"
     "                        of another config is refused\n"
     "  --plot FILE           draw medians by length (.svg, .png, .pdf; -: in letters)\n"
+    "  --size WxH            of the figure, in pixels\n"
     "  --measure KIND,..     show these instead, columns of `lengthen eval --csv` such as\n"
     "                        token_accuracy\n"
     "  --json                one object per cell and measure\n"
@@ -191,6 +193,7 @@ static int read_options(struct request *q, int argc, char **argv)
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"table", .flag = &q->table},
         {"plot", .text = &q->plot},
+        LG_CLI_SIZE,
         {"measure", .read = lg_cli_measures_read, .to = &q->measures,
          .take = lg_cli_measures_names()},
         {"json", .flag = &json},

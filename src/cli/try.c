@@ -41,6 +41,7 @@ const char lg_cmd_try_help[] =
     "  --out DIR            keep the runs there, with their store unless LENGTHEN_STORE names it;\n"
     "                       the same command goes on with them (a temporary folder)\n"
     "  --plot FILE          the figure as .svg, .png or .pdf too\n"
+    "  --size WxH           of the figure, in pixels\n"
     "  --json               one object a cell, then one with the advice\n"
     "  --csv                one row a cell\n"
     "\n"
@@ -368,6 +369,7 @@ static int read_options(int argc, char **argv, struct request *q)
         {"schemes", .text = &o->schemes},
         {"out", .text = &o->folder},
         {"plot", .text = &q->plot},
+        LG_CLI_SIZE,
         {"json", .flag = &q->json},
         {"csv", .flag = &q->csv},
         {0},

@@ -39,4 +39,35 @@ static inline int lg__first_pair(int pairs, int levels, int l)
     return (int)((int64_t)pairs * l / levels);
 }
 
+/* A bias from tables: `start` is where that of a head and level begins, `entry` which of its values a difference
+ * takes. Inline, so that both are known where it is used. */
+typedef size_t lg__table_start(const lg_model_config *c, int head, int level);
+typedef size_t lg__table_entry(const lg_model_config *c, int level, int64_t d);
+
+static inline void lg__table_bias(float *out, const float *param, const lg_model_config *c,
+                                  int head, const struct lg__pairs *p, lg__table_start *start,
+                                  lg__table_entry *entry)
+{
+    int64_t d;
+    for (int j = 0; j < p->n; j++) out[j] = 0;
+    for (int l = 0; l < c->levels; l++) {
+        const float *table = param + start(c, head, l);
+        for (int j = 0; j < p->n; j++)
+            if (lg__difference(p, l, j, &d)) out[j] += table[entry(c, l, d)];
+    }
+}
+
+static inline void lg__table_bias_backward(float *dparam, const float *dout,
+                                           const lg_model_config *c, int head,
+                                           const struct lg__pairs *p, lg__table_start *start,
+                                           lg__table_entry *entry)
+{
+    int64_t d;
+    for (int l = 0; l < c->levels; l++) {
+        float *dtable = dparam + start(c, head, l);
+        for (int j = 0; j < p->n; j++)
+            if (lg__difference(p, l, j, &d)) dtable[entry(c, l, d)] += dout[j];
+    }
+}
+
 #endif

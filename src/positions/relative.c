@@ -36,25 +36,14 @@ static size_t entry(const lg_model_config *c, int level, int64_t d)
 static void bias(float *out, const float *param, const lg_model_config *c, int head,
                  const struct lg__pairs *p)
 {
-    int64_t d;
-    for (int j = 0; j < p->n; j++) out[j] = 0;
-    for (int l = 0; l < c->levels; l++) {
-        const float *table = param + table_start(c, head, l);
-        for (int j = 0; j < p->n; j++)
-            if (lg__difference(p, l, j, &d)) out[j] += table[entry(c, l, d)];
-    }
+    lg__table_bias(out, param, c, head, p, table_start, entry);
 }
 
 static void bias_backward(float *dparam, const float *dout, const float *param,
                           const lg_model_config *c, int head, const struct lg__pairs *p)
 {
-    int64_t d;
     (void)param;
-    for (int l = 0; l < c->levels; l++) {
-        float *dtable = dparam + table_start(c, head, l);
-        for (int j = 0; j < p->n; j++)
-            if (lg__difference(p, l, j, &d)) dtable[entry(c, l, d)] += dout[j];
-    }
+    lg__table_bias_backward(dparam, dout, c, head, p, table_start, entry);
 }
 
 const struct lg__encoding lg__encoding_relative = {

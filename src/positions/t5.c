@@ -19,7 +19,11 @@ static int bucket_of(int64_t distance)
 
 /* d = key ID - query ID. T5 has no keys ahead of a decoder's query; coupled IDs do, and they
  * take the second 32 (of which the first, distance 0, stays unused). */
-static int entry(int64_t d) { return d <= 0 ? bucket_of(-d) : BUCKETS + bucket_of(d); }
+static size_t entry(const lg_model_config *c, int level, int64_t d)
+{
+    (void)c, (void)level;
+    return (size_t)(d <= 0 ? bucket_of(-d) : BUCKETS + bucket_of(d));
+}
 
 static void shape(const lg_model_config *c, int *rows, int *cols)
 {
@@ -35,25 +39,14 @@ static size_t table_start(const lg_model_config *c, int head, int level)
 static void bias(float *out, const float *param, const lg_model_config *c, int head,
                  const struct lg__pairs *p)
 {
-    int64_t d;
-    for (int j = 0; j < p->n; j++) out[j] = 0;
-    for (int l = 0; l < c->levels; l++) {
-        const float *table = param + table_start(c, head, l);
-        for (int j = 0; j < p->n; j++)
-            if (lg__difference(p, l, j, &d)) out[j] += table[entry(d)];
-    }
+    lg__table_bias(out, param, c, head, p, table_start, entry);
 }
 
 static void bias_backward(float *dparam, const float *dout, const float *param,
                           const lg_model_config *c, int head, const struct lg__pairs *p)
 {
-    int64_t d;
     (void)param;
-    for (int l = 0; l < c->levels; l++) {
-        float *dtable = dparam + table_start(c, head, l);
-        for (int j = 0; j < p->n; j++)
-            if (lg__difference(p, l, j, &d)) dtable[entry(d)] += dout[j];
-    }
+    lg__table_bias_backward(dparam, dout, c, head, p, table_start, entry);
 }
 
 const struct lg__encoding lg__encoding_t5 = {

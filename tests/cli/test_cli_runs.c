@@ -192,11 +192,13 @@ static void compared_runs_are_drawn(void **state)
     assert_int_equal(run("2>&1", "runs compare drawn-7 drawn-8 --plot c.gif"), 2);
     assert_int_equal(run("2>&1", "eval drawn-7 --samples 4"), 0);
     assert_int_equal(run("2>&1", "eval drawn-8 --samples 4"), 0);
-    assert_int_equal(run("2>&1", "runs compare drawn-7 drawn-8 --plot c.svg"), 0);
+    assert_int_equal(run("2>&1", "runs compare drawn-7 drawn-8 --plot c.svg --size 1200x400"), 0);
     prints("The figure is in c.svg");
     char command[300];
-    snprintf(command, sizeof command, "grep -q 'drawn-7' %s/c.svg && grep -q 'drawn-8' %s/c.svg",
-             home, home);
+    snprintf(command, sizeof command,
+             "cd %s && grep -q 'drawn-7' c.svg && grep -q 'drawn-8' c.svg &&"
+             " grep -q 'width=\"1200\" height=\"400\"' c.svg",
+             home);
     assert_int_equal(system(command), 0);
 }
 
@@ -270,6 +272,8 @@ static void wrong_uses(void **state)
         {"eval runs/small --task jsonl:none.jsonl", "none.jsonl"},
         {"eval runs/small --threads none", "--threads is \"none\""},
         {"eval runs/small --plot picture.gif", ".svg"},
+        {"eval runs/small --plot picture.svg --size 900", "WIDTHxHEIGHT"},
+        {"eval runs/small --plot picture.svg --size 900x1", "WIDTHxHEIGHT"},
         {"eval runs/small --measure loss", "--measure is \"loss\"; take exact, "},
         {"eval runs/small --measure exact,excess",
          "--measure excess is of losses, but runs/small has answers"},
