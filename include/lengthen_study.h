@@ -77,7 +77,7 @@ typedef struct lg_joined {
     double learned;
 } lg_joined;
 typedef void lg_joined_callback(void *context, const lg_joined *j);
-/* What a sweep has in the store so far, variant by variant, cell by cell, kind by kind; of runs that are
+/* What a sweep has in the store so far, variant by variant, kind by kind, cell by cell; of runs that are
  * done. A folder with a run of another config is refused. What is pointed at lives until the callback
  * returns. */
 int lg_sweep_cells(const lg_sweep_options *o, lg_joined_callback *each, void *context,
@@ -241,7 +241,7 @@ typedef struct lg_try_result {
     char folder[LG_TRY_PATH], store[LG_TRY_PATH]; /* of the runs; a temporary folder is gone */
     char best_folder[LG_TRY_PATH + 64];           /* of the best */
     char *advice, *sparsity;                      /* in sentences */
-    char *config; /* of the best, ready for lg_run_train; NULL: it does not carry */
+    char *config;              /* of the best, ready for lg_run_train; NULL: it does not carry */
     lg_couple_result *coupled; /* own data without IDs: what was found of them, or NULL */
 } lg_try_result;
 

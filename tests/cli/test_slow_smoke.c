@@ -28,8 +28,8 @@ static void one_made_again_has_the_same_bytes(void **state)
         "reproduce ppc-retrieval --scale smoke --out again --jobs 1 --threads 2";
     char command[400];
     if (run_program("", again, "2>&1")) fail_msg("%s", out);
-    snprintf(command, sizeof command, "cmp %s %s/again/ppc-retrieval/evals.csv",
-             in_home("smoke/ppc-retrieval/evals.csv"), home);
+    snprintf(command, sizeof command, "cmp %s %s/again/ppc-retrieval/measurements.csv",
+             in_home("smoke/ppc-retrieval/measurements.csv"), home);
     assert_int_equal(system(command), 0);
 }
 
