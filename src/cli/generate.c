@@ -403,8 +403,26 @@ static void answered(void *context, const lg_run_answer *a)
 
 /* ---- Options ---------------------------------------------------------------------------- */
 
-/* A run of texts, which goes on with a prompt. */
-static int of_texts(const char *folder) { return strcmp(lg_run_form(folder), "losses") == 0; }
+static int answer(const lg_generate_options *o, struct show *s);
+static int go_on(const lg_generate_options *o, struct show *s)
+{
+    return lg_cli_generate_text(o, s->json);
+}
+
+/* What there is to generate, by the form of what is measured of a task. */
+static const struct way {
+    const char *form;
+    int counts; /* 1: several texts can be made from one prompt */
+    int (*run)(const lg_generate_options *o, struct show *s);
+} ways[] = {{"answers", 0, answer}, {"losses", 1, go_on}};
+
+static const struct way *way_of(const char *folder)
+{
+    const char *form = lg_run_form(folder);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(ways[i].form, form) == 0) return &ways[i];
+    return &ways[0];
+}
 
 static int read_options(int argc, char **argv, lg_generate_options *o, struct show *s)
 {
@@ -427,7 +445,7 @@ static int read_options(int argc, char **argv, lg_generate_options *o, struct sh
     int code = lg_cli_options("generate", rows, &argc, &argv);
     if (!code) code = lg_cli_argument("generate", "run", "Give its folder", argc, argv, &o->folder);
     if (code) return code;
-    if (o->prompt && (o->length || o->sparsity || (o->count && !of_texts(o->folder))))
+    if (o->prompt && (o->length || o->sparsity || (o->count && !way_of(o->folder)->counts)))
         return lg_cli_wrong("generate",
                             "--prompt is a text of yours, and --%s is for examples of the task; "
                             "leave out one of the two",
@@ -437,7 +455,7 @@ static int read_options(int argc, char **argv, lg_generate_options *o, struct sh
     return 0;
 }
 
-static int run(const lg_generate_options *o, struct show *s)
+static int answer(const lg_generate_options *o, struct show *s)
 {
     lg_error err = {0}, warning = {0};
     int code = lg_run_generate(o, &warning, &err);
@@ -466,7 +484,7 @@ int lg_cmd_generate(int argc, char **argv)
     o.callback = told;
     o.answered = answered;
     o.context = &s;
-    if (!code) code = of_texts(o.folder) ? lg_cli_generate_text(&o, s.json) : run(&o, &s);
+    if (!code) code = way_of(o.folder)->run(&o, &s);
     free(input);
     free(s.token);
     free(s.column);

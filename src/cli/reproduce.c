@@ -321,14 +321,14 @@ int lg_cmd_reproduce(int argc, char **argv)
 {
     struct request *q = calloc(1, sizeof *q);
     if (!q) return LG_EXIT_FAILED;
-    q->o = (lg_reproduce_options){.experiments = "experiments",
-                                  .results = "results",
-                                  .scale = "desk",
-                                  .watch = watch,
+    q->o = (lg_reproduce_options){.watch = watch,
                                   .check = tell_check,
                                   .figure = tell_figure,
                                   .note = tell_note,
-                                  .context = q};
+                                  .context = q,
+                                  .experiments = "experiments",
+                                  .results = "results",
+                                  .scale = "desk"};
     int code = read_options(q, argc, argv);
     int all = q->what && strcmp(q->what, "all") == 0;
     if (!code && !all) q->o.name = q->what;

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "couple/couple.h"
+#include "runs/texts.h"
 
 enum { LEAST_LINES = 200 };
 static const double REPORT = 0.15, CHOOSE = 0.25; /* shares of the lines; of the rest */
@@ -38,11 +39,9 @@ static int open_task(struct lg__couple *c, lg_error *err)
     if (!c->task) return LG_ERROR_ARGUMENT;
     c->shape = lg_task_get_shape(c->task);
     snprintf(c->r->unit, sizeof c->r->unit, "%s", c->shape->info->unit);
-    if (strcmp(c->shape->info->name, "text") == 0)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "a text has no answers, so that there is nothing to couple; give a file of "
-                        "examples (`lengthen tasks jsonl`)");
-    if (!c->shape->levels || o->forget) return 0;
+    int e =
+        lg__text_refuse(c->shape->info, "give a file of examples (`lengthen tasks jsonl`)", err);
+    if (e || !c->shape->levels || o->forget) return e;
     return lg__fail(err, LG_ERROR_ARGUMENT,
                     "%s has IDs already, so that no coupling need be found (`lengthen try %s` uses "
                     "them); --forget finds one without looking at them",

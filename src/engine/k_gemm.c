@@ -155,25 +155,28 @@ LG_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t lda, const
                          const float *bias, int K, int rows, int panels, int cols, int add,
                          int half)
 {
+#define ROWS(r, p)                                                                                 \
+    case r * 10 + p: tile(c, ldc, a, lda, 1, P, bias, K, r, p, cols, add, half); break
     switch (rows * 10 + panels) {
-    case 14: tile(c, ldc, a, lda, 1, P, bias, K, 1, 4, cols, add, half); break;
-    case 11: tile(c, ldc, a, lda, 1, P, bias, K, 1, 1, cols, add, half); break;
-    case 22: tile(c, ldc, a, lda, 1, P, bias, K, 2, 2, cols, add, half); break;
-    case 21: tile(c, ldc, a, lda, 1, P, bias, K, 2, 1, cols, add, half); break;
-    case 31: tile(c, ldc, a, lda, 1, P, bias, K, 3, 1, cols, add, half); break;
-    case 41: tile(c, ldc, a, lda, 1, P, bias, K, 4, 1, cols, add, half); break;
-    case 51: tile(c, ldc, a, lda, 1, P, bias, K, 5, 1, cols, add, half); break;
-    case 61: tile(c, ldc, a, lda, 1, P, bias, K, 6, 1, cols, add, half); break;
+        ROWS(1, 4);
+        ROWS(1, 1);
+        ROWS(2, 2);
+        ROWS(2, 1);
+        ROWS(3, 1);
+        ROWS(4, 1);
+        ROWS(5, 1);
+        ROWS(6, 1);
 #if MR == 12
-    case 71: tile(c, ldc, a, lda, 1, P, bias, K, 7, 1, cols, add, half); break;
-    case 81: tile(c, ldc, a, lda, 1, P, bias, K, 8, 1, cols, add, half); break;
-    case 91: tile(c, ldc, a, lda, 1, P, bias, K, 9, 1, cols, add, half); break;
-    case 101: tile(c, ldc, a, lda, 1, P, bias, K, 10, 1, cols, add, half); break;
-    case 111: tile(c, ldc, a, lda, 1, P, bias, K, 11, 1, cols, add, half); break;
-    case 121: tile(c, ldc, a, lda, 1, P, bias, K, 12, 1, cols, add, half); break;
+        ROWS(7, 1);
+        ROWS(8, 1);
+        ROWS(9, 1);
+        ROWS(10, 1);
+        ROWS(11, 1);
+        ROWS(12, 1);
 #endif
     default: break;
     }
+#undef ROWS
 }
 
 LG_INLINE void gemm(float *c, size_t ldc, const float *a, size_t lda, const float *P,

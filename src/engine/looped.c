@@ -17,11 +17,11 @@ static int injects(const lg_model_config *c, int l) { return c->inject && l && l
 
 const struct lg__arch lg__arch_looped = {
     .name = "looped",
+    .loops = 4,
+    .inject = 1,
     .norm = LG_NORM_LAYER,
     .act = LG_ACT_GELU,
     .biases = 1,
-    .loops = 4,
-    .inject = 1,
     .deviation = deviation,
     .injects = injects,
     .unpublished = "layers that are run several times with the same weights",

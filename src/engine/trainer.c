@@ -52,6 +52,8 @@ lg_train_options lg_train_options_default(void)
 {
     return (lg_train_options){
         .steps = 1000,
+        .groups = 8,
+        .id_weight = 1.0,
         .lr = 1e-3,
         .warmup = 100,
         .schedule = LG_SCHEDULE_LINEAR,
@@ -60,8 +62,6 @@ lg_train_options lg_train_options_default(void)
         .beta2 = 0.999,
         .eps = 1e-8,
         .grad_clip = 1.0,
-        .id_weight = 1.0,
-        .groups = 8,
     };
 }
 

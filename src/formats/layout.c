@@ -1,4 +1,4 @@
-/* layout.c: the table of the published formats' tensors, and a model from them. */
+/* layout.c: pieces of the published formats' tensors (layouts.def), and a model from them. */
 #include "formats/layout.h"
 
 #include <math.h>
@@ -22,66 +22,7 @@ struct row {
     enum lg__order order;
 };
 
-static const struct row neox[] = {
-    {"gpt_neox.embed_in", "embed", 'V', 'C', 0, '0', LG__AS_IS},
-    {"gpt_neox.layers.%d.input_layernorm", "layers.%d.norm1", 'C', '1', 'n', '0', LG__AS_IS},
-    {"gpt_neox.layers.%d.attention.query_key_value", "layers.%d.attn.qkv", '3', 'C', 'a', '0',
-     LG__FUSED},
-    {"gpt_neox.layers.%d.attention.dense", "layers.%d.attn.out", 'C', 'C', 'a', '0', LG__AS_IS},
-    {"gpt_neox.layers.%d.post_attention_layernorm", "layers.%d.norm2", 'C', '1', 'n', '0',
-     LG__AS_IS},
-    {"gpt_neox.layers.%d.mlp.dense_h_to_4h", "layers.%d.ff.up", 'F', 'C', 'f', '0', LG__AS_IS},
-    {"gpt_neox.layers.%d.mlp.dense_4h_to_h", "layers.%d.ff.down", 'C', 'F', 'f', '0', LG__AS_IS},
-    {"gpt_neox.final_layer_norm", "final_norm", 'C', '1', 'n', '0', LG__AS_IS},
-    {"embed_out", "head", 'V', 'C', 0, '0', LG__AS_IS},
-    {0},
-};
-
-static const struct row llama[] = {
-    {"model.embed_tokens", "embed", 'V', 'C', 0, '0', LG__AS_IS},
-    {"model.layers.%d.input_layernorm", "layers.%d.norm1", 'C', '1', 'n', '0', LG__AS_IS},
-    {"model.layers.%d.self_attn.q_proj", "layers.%d.attn.qkv", 'C', 'C', 'a', '0', LG__AS_IS},
-    {"model.layers.%d.self_attn.k_proj", "layers.%d.attn.qkv", 'K', 'C', 'a', 'C', LG__AS_IS},
-    {"model.layers.%d.self_attn.v_proj", "layers.%d.attn.qkv", 'K', 'C', 'a', '2', LG__AS_IS},
-    {"model.layers.%d.self_attn.o_proj", "layers.%d.attn.out", 'C', 'C', 'a', '0', LG__AS_IS},
-    {"model.layers.%d.post_attention_layernorm", "layers.%d.norm2", 'C', '1', 'n', '0', LG__AS_IS},
-    {"model.layers.%d.mlp.gate_proj", "layers.%d.ff.up", 'F', 'C', 'f', '0', LG__AS_IS},
-    {"model.layers.%d.mlp.up_proj", "layers.%d.ff.up", 'F', 'C', 'f', 'F', LG__AS_IS},
-    {"model.layers.%d.mlp.down_proj", "layers.%d.ff.down", 'C', 'F', 'f', '0', LG__AS_IS},
-    {"model.norm", "final_norm", 'C', '1', 'n', '0', LG__AS_IS},
-    {"lm_head", "head", 'V', 'C', 0, '0', LG__AS_IS},
-    {0},
-};
-
-static const struct row gpt2[] = {
-    {"transformer.wte", "embed", 'V', 'C', 0, '0', LG__AS_IS},
-    {"transformer.wpe", "position", 'P', 'C', 0, '0', LG__AS_IS},
-    {"transformer.h.%d.ln_1", "layers.%d.norm1", 'C', '1', 'n', '0', LG__AS_IS},
-    {"transformer.h.%d.attn.c_attn", "layers.%d.attn.qkv", '3', 'C', 'a', '0', LG__TRANSPOSED},
-    {"transformer.h.%d.attn.c_proj", "layers.%d.attn.out", 'C', 'C', 'a', '0', LG__TRANSPOSED},
-    {"transformer.h.%d.ln_2", "layers.%d.norm2", 'C', '1', 'n', '0', LG__AS_IS},
-    {"transformer.h.%d.mlp.c_fc", "layers.%d.ff.up", 'F', 'C', 'f', '0', LG__TRANSPOSED},
-    {"transformer.h.%d.mlp.c_proj", "layers.%d.ff.down", 'C', 'F', 'f', '0', LG__TRANSPOSED},
-    {"transformer.ln_f", "final_norm", 'C', '1', 'n', '0', LG__AS_IS},
-    {"lm_head", "head", 'V', 'C', 0, '0', LG__AS_IS},
-    {0},
-};
-
-static const struct row llama2c[] = {
-    {"token_embedding", "embed", 'V', 'C', 0, '0', LG__AS_IS},
-    {"rms_att.%d", "layers.%d.norm1", 'C', '1', 'n', '0', LG__AS_IS},
-    {"wq.%d", "layers.%d.attn.qkv", 'C', 'C', 'a', '0', LG__PAIRS},
-    {"wk.%d", "layers.%d.attn.qkv", 'K', 'C', 'a', 'C', LG__PAIRS},
-    {"wv.%d", "layers.%d.attn.qkv", 'K', 'C', 'a', '2', LG__AS_IS},
-    {"wo.%d", "layers.%d.attn.out", 'C', 'C', 'a', '0', LG__AS_IS},
-    {"rms_ffn.%d", "layers.%d.norm2", 'C', '1', 'n', '0', LG__AS_IS},
-    {"w1.%d", "layers.%d.ff.up", 'F', 'C', 'f', '0', LG__AS_IS},
-    {"w2.%d", "layers.%d.ff.down", 'C', 'F', 'f', '0', LG__AS_IS},
-    {"w3.%d", "layers.%d.ff.up", 'F', 'C', 'f', 'F', LG__AS_IS},
-    {"rms_final", "final_norm", 'C', '1', 'n', '0', LG__AS_IS},
-    {"wcls", "head", 'V', 'C', 0, '0', LG__AS_IS},
-    {0},
-};
+#include "formats/layouts.def"
 
 static const struct row *const tables[] = {
     [LG__FORMAT_NEOX] = neox,

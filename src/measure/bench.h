@@ -21,6 +21,9 @@ double lg__peak_measure(struct lg__peak *p, int i, int threads, double seconds);
 /* The best library's, on all cores; finds out which that is at the first call. */
 double lg__peak_all(struct lg__peak *p, double seconds);
 
+/* A plain GPT-NeoX style model of this size. */
+lg_model *lg__plain_model(int vocab, int layers, int width, int heads, lg_error *err);
+
 /* A model and a batch: those of a row of the step, or of the generation. */
 struct lg__shape {
     const char *name;

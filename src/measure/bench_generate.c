@@ -147,15 +147,10 @@ int lg_bench_generate(const lg_bench_options *o, lg_bench_report *report, void *
 {
     struct lg__peak p;
     lg_error own;
-    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
     if (!err) err = &own;
-    c.vocab = VOCAB;
-    c.layers = LAYERS;
-    c.width = WIDTH;
-    c.heads = HEADS;
     int e = lg__peak_init(&p, o->threads, err);
     if (e) return e;
-    lg_model *m = lg_model_new(&c, err);
+    lg_model *m = lg__plain_model(VOCAB, LAYERS, WIDTH, HEADS, err);
     if (!m) e = err->code;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !e; i++) {
         lg_bench_row row = {.bench = "generate", .name = rows[i].name};

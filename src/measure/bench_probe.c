@@ -65,17 +65,12 @@ int lg_bench_probe(const lg_bench_options *o, lg_bench_report *report, void *con
 {
     struct lg__peak peak;
     lg_error own;
-    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
     lg_bench_row row = {.bench = "probe", .name = "w256-l6-h4-v4096-512"};
     if (!err) err = &own;
-    c.vocab = VOCAB;
-    c.layers = LAYERS;
-    c.width = WIDTH;
-    c.heads = HEADS;
     int e = lg__peak_init(&peak, o->threads, err);
     if (e) return e;
     row.threads = lg__pool_threads(peak.pool);
-    lg_model *m = lg_model_new(&c, err);
+    lg_model *m = lg__plain_model(VOCAB, LAYERS, WIDTH, HEADS, err);
     e = m ? measure(o, m, &peak, &row, err) : err->code;
     if (!e) report(context, &row);
     lg_model_free(m);

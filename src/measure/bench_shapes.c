@@ -18,6 +18,16 @@ struct row {
     choose *choose;             /* or NULL */
 };
 
+lg_model *lg__plain_model(int vocab, int layers, int width, int heads, lg_error *err)
+{
+    lg_model_config c = lg_model_config_default(LG_ARCH_NEOX);
+    c.vocab = vocab;
+    c.layers = layers;
+    c.width = width;
+    c.heads = heads;
+    return lg_model_new(&c, err);
+}
+
 static void see_window(lg_model_config *c, int level, int lo, int hi)
 {
     c->encoding = "relative";
@@ -26,22 +36,26 @@ static void see_window(lg_model_config *c, int level, int lo, int hi)
     c->window_hi[level] = hi;
 }
 
+/* Coupled IDs; those of the first level are predicted by this head. */
+static void couple(lg_model_config *c, lg_scheme *s, const char *head)
+{
+    s->ids = "coupled";
+    s->source[0] = head;
+    c->sink = 1;
+}
+
 /* experiments/parity.yaml */
 static void parity(lg_model_config *c, lg_scheme *s)
 {
-    s->ids = "coupled";
-    s->source[0] = "delta";
+    couple(c, s, "delta");
     s->reach = 8;
-    c->sink = 1;
     see_window(c, 0, 0, 1);
 }
 
 /* experiments/ppc-addition.yaml, "PPC, window" */
 static void addition(lg_model_config *c, lg_scheme *s)
 {
-    s->ids = "coupled";
-    s->source[0] = "delta";
-    c->sink = 1;
+    couple(c, s, "delta");
     c->parallel = 0;
     see_window(c, 0, 0, 1);
 }
@@ -49,10 +63,8 @@ static void addition(lg_model_config *c, lg_scheme *s)
 /* experiments/ppc-assignment.yaml, "PPC, window" */
 static void assignment(lg_model_config *c, lg_scheme *s)
 {
-    s->ids = "coupled";
-    s->source[0] = "pointer";
+    couple(c, s, "pointer");
     s->source[1] = "delta";
-    c->sink = 1;
     see_window(c, 0, 0, 0);
     see_window(c, 1, -6, 6);
 }

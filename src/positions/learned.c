@@ -63,8 +63,8 @@ const struct lg__encoding lg__encoding_learned = {
             "Levels: one E each; their rows are added. A token without an ID at a level gets\n"
             "nothing there.\n"
             "Needs: max_id, the largest ID that will be met; a larger one is refused.",
-    .flags = LG__ENCODING_ABSOLUTE | LG__ENCODING_ROWS,
     .check = check,
+    .flags = LG__ENCODING_ABSOLUTE | LG__ENCODING_ROWS,
     .input_shape = input_shape,
     .input = input,
     .input_backward = input_backward,

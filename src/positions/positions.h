@@ -40,7 +40,7 @@ static inline int lg__first_pair(int pairs, int levels, int l)
 }
 
 /* A bias from tables: `start` is where that of a head and level begins, `entry` which of its values a difference
- * takes. Inline, so that both are known where it is used. */
+ * takes. Inline, so that both are known where it is used; LG__TABLE_BIAS makes an encoding's two functions. */
 typedef size_t lg__table_start(const lg_model_config *c, int head, int level);
 typedef size_t lg__table_entry(const lg_model_config *c, int level, int64_t d);
 
@@ -69,5 +69,18 @@ static inline void lg__table_bias_backward(float *dparam, const float *dout,
             if (lg__difference(p, l, j, &d)) dtable[entry(c, l, d)] += dout[j];
     }
 }
+
+#define LG__TABLE_BIAS(start, entry)                                                               \
+    static void bias(float *out, const float *param, const lg_model_config *c, int head,           \
+                     const struct lg__pairs *p)                                                    \
+    {                                                                                              \
+        lg__table_bias(out, param, c, head, p, start, entry);                                      \
+    }                                                                                              \
+    static void bias_backward(float *dparam, const float *dout, const float *param,                \
+                              const lg_model_config *c, int head, const struct lg__pairs *p)       \
+    {                                                                                              \
+        (void)param;                                                                               \
+        lg__table_bias_backward(dparam, dout, c, head, p, start, entry);                           \
+    }
 
 #endif

@@ -33,18 +33,7 @@ static size_t entry(const lg_model_config *c, int level, int64_t d)
     return (size_t)(d - c->window_lo[level]);
 }
 
-static void bias(float *out, const float *param, const lg_model_config *c, int head,
-                 const struct lg__pairs *p)
-{
-    lg__table_bias(out, param, c, head, p, table_start, entry);
-}
-
-static void bias_backward(float *dparam, const float *dout, const float *param,
-                          const lg_model_config *c, int head, const struct lg__pairs *p)
-{
-    (void)param;
-    lg__table_bias_backward(dparam, dout, c, head, p, table_start, entry);
-}
+LG__TABLE_BIAS(table_start, entry)
 
 const struct lg__encoding lg__encoding_relative = {
     .name = "relative",

@@ -36,21 +36,11 @@ static size_t table_start(const lg_model_config *c, int head, int level)
     return ((size_t)head * (size_t)c->levels + (size_t)level) * SIDES;
 }
 
-static void bias(float *out, const float *param, const lg_model_config *c, int head,
-                 const struct lg__pairs *p)
-{
-    lg__table_bias(out, param, c, head, p, table_start, entry);
-}
-
-static void bias_backward(float *dparam, const float *dout, const float *param,
-                          const lg_model_config *c, int head, const struct lg__pairs *p)
-{
-    (void)param;
-    lg__table_bias_backward(dparam, dout, c, head, p, table_start, entry);
-}
+LG__TABLE_BIAS(table_start, entry)
 
 const struct lg__encoding lg__encoding_t5 = {
     .name = "t5",
+    .flags = LG__ENCODING_RELATIVE,
     .line = "a learned bias for each bucket of ID differences, wider the farther",
     .text = "score += b(h, bucket(query ID - key ID))\n"
             "bucket(d) = d                                           for 0 <= d < 16\n"
@@ -60,7 +50,6 @@ const struct lg__encoding lg__encoding_t5 = {
             "Levels: one table each; their values are added. A level that either token lacks\n"
             "adds nothing.\n"
             "Needs: nothing.",
-    .flags = LG__ENCODING_RELATIVE,
     .shape = shape,
     .bias = bias,
     .bias_backward = bias_backward,

@@ -147,6 +147,17 @@ static int draw(const lg_probe_files *o, const lg_figure *f, const char *name, l
     return e ? e : lg_figure_write(f, path, err);
 }
 
+static lg_figure of_one(const lg_curve *curve, const char *title, const char *caption,
+                        const char *x_label, const char *y_label)
+{
+    return (lg_figure){.title = title,
+                       .caption = caption,
+                       .x_label = x_label,
+                       .y_label = y_label,
+                       .curves = curve,
+                       .count = 1};
+}
+
 static int draw_kstar(const lg_probe_files *o, const lg_probe_summary *s, lg_error *err)
 {
     double x[33], y[33];
@@ -162,12 +173,7 @@ static int draw_kstar(const lg_probe_files *o, const lg_probe_summary *s, lg_err
              "enough for.",
              s->dependent, s->predictions);
     snprintf(title, sizeof title, "How many earlier tokens predictions need: %s", o->title);
-    lg_figure f = {.title = title,
-                   .x_label = "k",
-                   .y_label = "predictions with k* up to k, %",
-                   .curves = &curve,
-                   .count = 1,
-                   .caption = caption};
+    lg_figure f = of_one(&curve, title, caption, "k", "predictions with k* up to k, %");
     return draw(o, &f, "kstar.svg", err);
 }
 
@@ -202,14 +208,10 @@ static int draw_excess(const lg_probe_files *o, const lg_probe_summary *s, const
              "%s The band is 95%%, documents being drawn; k* of one document alone are not shown.",
              verdict);
     snprintf(title, sizeof title, "Lost past its training length, by k*: %s", o->against);
-    lg_figure f = {.title = title,
-                   .x_label = "k*, measured on the run of long texts",
-                   .y_label = "excess loss, nats a token",
-                   .curves = &curve,
-                   .count = 1,
-                   .caption = caption,
-                   .y_low = bottom,
-                   .y_high = top};
+    lg_figure f = of_one(&curve, title, caption, "k*, measured on the run of long texts",
+                         "excess loss, nats a token");
+    f.y_low = bottom;
+    f.y_high = top;
     return draw(o, &f, "excess.svg", err);
 }
 

@@ -356,26 +356,6 @@ void lg__run_kernels(const lg_model *m, lg_precision p, char kernels[LG__RUN_KER
              half ? "-bf16:" : "", half ? lg_model_isa_bf16(m) : "");
 }
 
-/* A run of texts has its own copy of the tokenizer, if one was kept; and where the texts are gone or others by
- * now it is opened without them, since not all that can be done with a run needs them. */
-static int open_config(struct lg__run *r, const char *folder, const char *config, lg_error *err)
-{
-    char copy[4200], why[sizeof r->texts];
-    const char *sets[3] = {copy, "task.name=text", "task.text="};
-    struct stat st;
-    snprintf(copy, sizeof copy, "%.4000s/" LG__RUN_TOKENIZER, folder);
-    int own = stat(copy, &st) == 0;
-    snprintf(copy, sizeof copy, "task.tokenizer=%.4000s/" LG__RUN_TOKENIZER, folder);
-    int e = lg__run_open(r, config, sets, own, err);
-    if (!e || strcmp(lg_run_form(folder), "losses") != 0) return e;
-    snprintf(why, sizeof why, "%s", err->text);
-    lg__run_close(r);
-    *r = (struct lg__run){.owner = r->owner};
-    e = lg__run_open(r, config, sets + !own, 2 + own, err);
-    snprintf(r->texts, sizeof r->texts, "%s", why);
-    return e;
-}
-
 /* With the run's own copy of a coupling's rule, if it has one. */
 static int open_task_run(struct lg__run *r, const char *folder, const char *config, lg_error *err)
 {
@@ -383,7 +363,7 @@ static int open_task_run(struct lg__run *r, const char *folder, const char *conf
     const char *sets[1] = {copy};
     struct stat st;
     snprintf(copy, sizeof copy, "%.4000s/" LG__RUN_COUPLING, folder);
-    if (stat(copy, &st) != 0) return open_config(r, folder, config, err);
+    if (stat(copy, &st) != 0) return lg__text_open_run(r, folder, config, err);
     snprintf(copy, sizeof copy, "positions.coupling=%.4000s/" LG__RUN_COUPLING, folder);
     return lg__run_open(r, config, sets, 1, err);
 }

@@ -4,18 +4,18 @@
 
 #include "runs/store_rows.h"
 
-#define STEP(type, name, field) LG__FIELD(lg_run_step, type, name, field)
+#define STEP(type, name) LG__FIELD(lg_run_step, type, #name, name)
 static const struct lg__column columns[] = {
-    STEP(LONG, "step", step),
-    STEP(REAL, "loss", loss),
-    STEP(REAL, "id_loss", id_loss),
-    STEP(REAL, "accuracy", accuracy),
-    STEP(REAL, "id_accuracy", id_accuracy),
-    STEP(REAL, "lr", lr),
-    STEP(LONG, "tokens", tokens),
-    STEP(REAL, "gflop", gflop),
-    STEP(INT, "length", length),
-    STEP(INT, "sparsity", sparsity),
+    STEP(LONG, step),
+    STEP(REAL, loss),
+    STEP(REAL, id_loss),
+    STEP(REAL, accuracy),
+    STEP(REAL, id_accuracy),
+    STEP(REAL, lr),
+    STEP(LONG, tokens),
+    STEP(REAL, gflop),
+    STEP(INT, length),
+    STEP(INT, sparsity),
     {0},
 };
 const struct lg__table lg__table_metrics = {.name = "metrics",

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -436,8 +437,8 @@ static const lg_setting text_settings[] = {
 static const struct lg__task_row text_row = {
     .info =
         {.name = "text",
-         .family = "own data",
          .own = LG_OWN_TEXTS,
+         .family = "own data",
          .line = "the next token of natural language, from files of text",
          .text =
              "Texts become documents of tokens (docs/TEXT.md). An example of length n is n + 1\n"
@@ -463,3 +464,27 @@ static const struct lg__task_row text_row = {
 };
 
 void lg_text_task_add(void) { lg__task_row_add(&text_row); }
+
+int lg__text_open_run(struct lg__run *r, const char *folder, const char *config, lg_error *err)
+{
+    char copy[4200], why[sizeof r->texts];
+    const char *sets[3] = {copy, "task.name=text", "task.text="};
+    struct stat st;
+    snprintf(copy, sizeof copy, "%.4000s/" LG__RUN_TOKENIZER, folder);
+    int own = stat(copy, &st) == 0;
+    snprintf(copy, sizeof copy, "task.tokenizer=%.4000s/" LG__RUN_TOKENIZER, folder);
+    int e = lg__run_open(r, config, sets, own, err);
+    if (!e || strcmp(lg_run_form(folder), text_row.form) != 0) return e;
+    snprintf(why, sizeof why, "%s", err->text);
+    lg__run_close(r);
+    *r = (struct lg__run){.owner = r->owner};
+    e = lg__run_open(r, config, sets + !own, 2 + own, err);
+    snprintf(r->texts, sizeof r->texts, "%s", why);
+    return e;
+}
+
+int lg__text_refuse(const lg_task_info *info, const char *remedy, lg_error *err)
+{
+    int texts = info && info->own == LG_OWN_TEXTS;
+    return texts ? lg__fail(err, LG_ERROR_ARGUMENT, "a text has no right answers; %s", remedy) : 0;
+}

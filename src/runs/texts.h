@@ -31,4 +31,11 @@ const char **lg__text_paths(const char *list, int *count);
 int lg__text_cache(char *path, size_t size, const lg_tokenizer *t, const char *list,
                    const char *field, lg_error *err);
 
+/* Opens a run, of texts with its copy of the tokenizer. Texts that are gone or changed are left out, since not all
+ * uses of a run need them; r->texts says why. */
+struct lg__run;
+int lg__text_open_run(struct lg__run *r, const char *folder, const char *config, lg_error *err);
+/* Fails for a task of texts, whose tokens have no right answer; remedy: what to do instead. */
+int lg__text_refuse(const lg_task_info *info, const char *remedy, lg_error *err);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "runs/texts.h"
 #include "study/try.h"
 #include "tasks/tasks.h"
 
@@ -135,18 +136,18 @@ static int plan_lines(struct lg__try *t, lg_task *task, lg_error *err)
     if (code) return code;
     r->least = s->least;
     r->most = s->most;
-    r->everything = s->everything;
-    r->trained = s->trained;
-    r->held = s->held;
-    r->longer = s->longer;
     r->shorter = s->shorter;
     r->further = s->further;
+    r->columns = s->columns;
+    memcpy(t->column, s->column, sizeof t->column);
     r->rare = s->rare;
     r->rare_tested = s->rare_tested;
     r->rare_words = s->rare_words;
     s->rare_words = NULL; /* the result's now */
-    r->columns = s->columns;
-    memcpy(t->column, s->column, sizeof t->column);
+    r->everything = s->everything;
+    r->trained = s->trained;
+    r->held = s->held;
+    r->longer = s->longer;
     return survey_lines(t, task, s->trained + s->held + s->longer, err);
 }
 
@@ -185,13 +186,12 @@ static int refuse(const lg_try_result *r, lg_error *err)
                         "into a file, and try that");
     size_t n = strlen(r->task);
     int text = n > 4 && strcmp(r->task + n - 4, ".txt") == 0;
-    if (text || (info && info->own == LG_OWN_TEXTS))
-        return lg__fail(
-            err, LG_ERROR_ARGUMENT,
-            "a text has no answers that could be right; train on it (lengthen train, "
-            "task: {name: text, text: %s}) and look at its loss by position (lengthen eval)",
-            text ? r->task : "FILE");
-    return 0;
+    char remedy[4400];
+    snprintf(remedy, sizeof remedy,
+             "train on it (lengthen train, task: {name: text, text: %.4096s}) and look at its loss "
+             "by position (lengthen eval)",
+             text ? r->task : "FILE");
+    return lg__text_refuse(text ? lg_task_info_find("text") : info, remedy, err);
 }
 
 int lg__try_plan(struct lg__try *t, lg_error *err)

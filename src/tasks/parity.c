@@ -30,13 +30,12 @@ static int make_parity(const struct lg_task *t, lg_rng *r, int length, int spars
 
 const struct lg__task_row lg__task_parity = {
     .info = {.name = "parity",
+             .unit = "bits",
              .family = "paper",
              .line = "the XOR of all bits, in one step",
-             .text = "  b1 .. bn = p\n"
-                     "\n"
+             .text = "  b1 .. bn = p\n\n"
                      "n uniform bits, then their XOR p, predicted at the '='.\n"
-                     "Coupling, one level: every bit has label 0, '=' 1, p 0.\n",
-             .unit = "bits"},
+                     "Coupling, one level: every bit has label 0, '=' 1, p 0.\n"},
     .open = open_parity,
     .make = make_parity,
 };

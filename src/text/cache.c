@@ -205,16 +205,21 @@ static int check(struct lg__cache *c, const struct header *h, lg_error *err)
     uint64_t size = sizeof *h + tokens + 8 * (2 * (uint64_t)h->documents + 1);
     if (c->size < size) return damaged(c, "is cut off", err);
     if (c->size > size) return damaged(c, "is longer than it says", err);
-    c->token = (const char *)c->map + sizeof *h;
-    c->offset = (const uint64_t *)(const void *)((const char *)c->token + tokens);
-    c->key = c->offset + h->documents + 1;
-    c->width = (int)h->width;
-    c->vocab = h->vocab;
-    c->documents = h->documents;
-    c->tokens = h->tokens;
-    c->bytes = h->bytes;
-    c->tokenizer = h->tokenizer;
-    c->sources = h->sources;
+    const char *token = (const char *)c->map + sizeof *h;
+    const uint64_t *offset = (const uint64_t *)(const void *)(token + tokens);
+    *c = (struct lg__cache){.map = c->map,
+                            .size = c->size,
+                            .path = c->path,
+                            .token = token,
+                            .offset = offset,
+                            .key = offset + h->documents + 1,
+                            .width = (int)h->width,
+                            .vocab = h->vocab,
+                            .documents = h->documents,
+                            .tokens = h->tokens,
+                            .bytes = h->bytes,
+                            .tokenizer = h->tokenizer,
+                            .sources = h->sources};
     int ok = h->tables == tables_check(c->offset, c->key, c->documents) && c->offset[0] == 0 &&
              c->offset[c->documents] == (uint64_t)c->tokens;
     for (int64_t i = 0; i < c->documents; i++) ok &= c->offset[i] < c->offset[i + 1];

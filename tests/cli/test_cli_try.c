@@ -354,7 +354,7 @@ static void wrong_uses(void **state)
         {"same.jsonl", "none can be held out"},
         {"bad.jsonl", "bad.jsonl:61"},
         {"exec:ls", "into a file"},
-        {"text:few.jsonl", "a text has no answers"},
+        {"text:few.jsonl", "a text has no right answers"},
         {"copy --minutes 0", "--minutes is \"0\""},
         {"copy --minutes soon", "--minutes is \"soon\""},
         {"copy --length 0", "--length is \"0\""},

@@ -225,7 +225,8 @@ static void inspect_file(struct inspection *in, const char *file, const struct r
 static int is_source(const char *name)
 {
     size_t n = strlen(name);
-    return n > 2 && name[n - 2] == '.' && (name[n - 1] == 'c' || name[n - 1] == 'h');
+    return (n > 2 && name[n - 2] == '.' && (name[n - 1] == 'c' || name[n - 1] == 'h')) ||
+           (n > 4 && strcmp(name + n - 4, ".def") == 0); /* rows of a table */
 }
 
 /* depth 0: src/ itself, whose folders are the rooms; 1: a room; include/ has no room. */
