@@ -9,7 +9,7 @@ An example is n bits, '=', for each bit whether the number of 1s up to it is eve
     1 0 1 = o o e $
 
 Position IDs couple bit i with its answer: both have i, '=' has 0, '$' has n + 1. It is one
-JSON object a line, for ever; `lengthen tasks exec` and `lengthen tasks jsonl` say what may be in
+JSON object per line, for ever; `lengthen tasks exec` and `lengthen tasks jsonl` say what may be in
 it. Standard library only.
 """
 import itertools

@@ -67,7 +67,7 @@ static int check_positions(const struct lg__run *r, lg_error *err)
     return 0;
 }
 
-/* Labels rise or fall by one a column, in the order of generation. */
+/* Labels rise or fall by one per column, in the order of generation. */
 static int find_field(struct lg__contexts *c, lg_error *err)
 {
     int32_t input[3] = {0, 0, 0};

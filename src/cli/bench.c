@@ -32,7 +32,7 @@ const char lg_cmd_bench_help[] =
     "  --text PATHS             the texts to encode, a file or folder (words made up)\n"
     "  --threads N              all cores by default\n"
     "  --seconds S              for each measurement (1)\n"
-    "  --json                   one object a line\n"
+    "  --json                   one object per line\n"
     "\n"
     "Example:\n"
     "  lengthen bench --only step --against torch\n";

@@ -13,7 +13,7 @@ const char lg_cmd_config_help[] =
     "settings of the tasks. With KEY: this one (train.lr), or a map of them (train,\n"
     "positions.rope, task). `train`, `sweep` and others take the same keys with --set.\n"
     "\n"
-    "  --json         one object a line: key, range, default, doc; of a task's setting its task\n"
+    "  --json         one object per line: key, range, default, doc; of a task's setting its task\n"
     "  --markdown     everything as one page, docs/CONFIG.md\n"
     "\n"
     "Examples:\n"

@@ -40,7 +40,7 @@ const char lg_cmd_generate_help[] =
     "  --allow-exec             execute the command of a run's task exec:COMMAND though you have\n"
     "                           not trained the run here: only if you trust whoever made it\n"
     "  --fallback               if the newest weights are damaged, use older ones\n"
-    "  --json                   one object a token, and one at the end of each answer\n"
+    "  --json                   one object per token, and one at the end of each answer\n"
     "\n"
     "Whether an answer to your prompt is right is known where the task happens to draw the same\n"
     "prompt. Wide texts are folded at the terminal's width, or at $COLUMNS; of texts over 2000\n"

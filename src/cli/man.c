@@ -23,7 +23,7 @@ static const char head[] =
     "A laboratory for length generalization that runs on the CPU: tasks whose examples can be "
     "made\n"
     "at any length, position IDs and encodings, training, and tests at lengths that were never\n"
-    "seen. Results are tables by default and one JSON object a line with\n"
+    "seen. Results are tables by default and one JSON object per line with\n"
     ".BR \\-\\-json ;\n"
     "progress and errors go to the standard error.\n"
     ".PP\n"

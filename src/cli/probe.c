@@ -48,7 +48,7 @@ const char lg_cmd_probe_help[] =
     "                   trained the run here: only if you trust whoever made it\n"
     "  --store FILE     where the rows go (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N      threads (all cores)\n"
-    "  --json           one object a line: each row of the table, then the summary\n"
+    "  --json           one object per line: each row of the table, then the summary\n"
     "\n"
     "Examples:\n"
     "  lengthen probe runs/parity --documents 50\n"

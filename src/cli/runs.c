@@ -40,7 +40,7 @@ const char lg_cmd_runs_help[] =
     "  --yes             does not ask\n"
     "\n"
     "  --store FILE      the store (LENGTHEN_STORE, or lengthen.db)\n"
-    "  --json            one object a line\n"
+    "  --json            one object per line\n"
     "\n"
     "Examples:\n"
     "  lengthen runs --task addition --state done\n"

@@ -39,7 +39,7 @@ const char lg_cmd_sample_help[] =
     "                           head has to predict; one for all levels, or one each\n"
     "                           (given: none)\n"
     "  --reach N                delta: changes of -N..N (what the task needs)\n"
-    "  --json                   one object a line, with the keys tokens, ids, loss, length and\n"
+    "  --json                   one object per line, with the keys tokens, ids, loss, length and\n"
     "                           sparsity: what jsonl:FILE reads. Coupled ids without --train are\n"
     "                           labels, to which jsonl:FILE adds the start (1)\n"
     "\n"

@@ -12,11 +12,11 @@
 const char lg_cmd_tasks_help[] =
     "Usage: lengthen tasks [NAME] [--json | --markdown]\n"
     "\n"
-    "Without NAME: all tasks, one a line: what their length is counted in, what their sparsity\n"
+    "Without NAME: all tasks, one per line: what their length is counted in, what their sparsity\n"
     "counts (- if they have none), and what is to be learned. With NAME: the definition, the\n"
     "settings, and two examples. Your own data are the tasks jsonl:FILE and exec:COMMAND.\n"
     "\n"
-    "  --json         one object a line, with everything\n"
+    "  --json         one object per line, with everything\n"
     "  --markdown     all tasks as one page, docs/TASKS.md\n"
     "\n"
     "Examples:\n"

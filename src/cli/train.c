@@ -31,7 +31,7 @@ const char lg_cmd_train_help[] =
     "                    begin with older weights of train.init_from\n"
     "  --store FILE      the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N       threads (all cores); the result does not depend on it\n"
-    "  --json            one object a line: every step, and every cell of evaluations on the\n"
+    "  --json            one object per line: every step, and every cell of evaluations on the\n"
     "                    way (eval.every)\n"
     "\n"
     "`lengthen config` shows every key of a config, with its range and default.\n"

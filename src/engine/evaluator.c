@@ -26,7 +26,7 @@ struct lg_evaluator {
     struct lg__block plan, work; /* what follows from the batch alone; all else */
     struct lg__places *places;   /* [places_room] */
     struct lg__block slot;       /* int [vocab], all -1 */
-    struct lg__block *own;       /* one a thread: acts[thread], lists, the attention's */
+    struct lg__block *own;       /* one per thread: acts[thread], lists, the attention's */
     struct lg__acts *acts;
     struct lg__lists *lists;
     float **scratch;

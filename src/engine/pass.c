@@ -16,7 +16,7 @@ struct run {
     int r0; /* the shard's first row in the batch */
     int first;
     struct lg__slice slice;
-    struct lg__strand *strand; /* one a sequence */
+    struct lg__strand *strand; /* one per sequence */
     int32_t *kind;             /* of tokens, [kinds] */
     int *kind_of;              /* [rows] */
     int *iota;                 /* 0, 1, 2, .. */

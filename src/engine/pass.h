@@ -31,7 +31,7 @@ struct lg__scales {
 struct lg__pass {
     struct lg__block arena;    /* floats, taken anew for each shard */
     struct lg__block acts;     /* struct lg__acts [layers] */
-    struct lg__places *places; /* one a sequence of a shard, span window */
+    struct lg__places *places; /* one per sequence of a shard, span window */
     int room;                  /* of them */
     struct lg__block slot;     /* int [vocab], all -1 */
     float *inputs;             /* [rows of the batch, C] where the gradient of what enters the first

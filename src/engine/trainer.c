@@ -37,7 +37,7 @@ struct lg_trainer {
     double *squares;            /* one a chunk */
     unsigned char *overwritten; /* [tensors] a matmul's gradient overwrites it */
     struct lg__rotary_table turns;
-    struct lg__pass *passes; /* one a thread */
+    struct lg__pass *passes; /* one per thread */
     struct lg__block shards;
     int shard_count;
     struct group groups[MOST_GROUPS];

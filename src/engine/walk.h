@@ -46,10 +46,10 @@ struct lg__view {
                             before the attention; NULL: a strand's are packed when it is reached */
 
     int kept;                /* for the backward pass; then there is one slice */
-    struct lg__acts *acts;   /* kept: one a layer, else one a thread */
+    struct lg__acts *acts;   /* kept: one per layer, else one per thread */
     float *x, *kv;           /* not kept: [rows, C] the stream; [rows, 2C] of one layer */
-    float **scratch;         /* one a thread: lg__attention_scratch */
-    struct lg__lists *lists; /* span window: one a thread, for its slice; kept, for all rows */
+    float **scratch;         /* one per thread: lg__attention_scratch */
+    struct lg__lists *lists; /* span window: one per thread, for its slice; kept, for all rows */
 
     int kinds;            /* of tokens, for the first layer (layer.h); 0: it is run row by row */
     const int32_t *kind;  /* [kinds] */

@@ -468,7 +468,7 @@ static int check_levels(const struct said *s, const struct lg__config_key *k,
     if (n->count >= 1 && n->count <= LG_LEVELS) return 0;
     return refuse(s, n, err,
                   "%s is a list of %d; write one value for all levels, or a list of 1 "
-                  "to %d, one a level",
+                  "to %d, one per level",
                   k->key, n->count, LG_LEVELS);
 }
 

@@ -69,7 +69,7 @@ struct lg__config {
 
     lg_train_options train; /* threads stay 0: they are not part of a run's result */
     char *init_from;        /* the folder of a run whose weights it begins with; NULL: none */
-    int batch;              /* sequences a step */
+    int batch;              /* sequences per step */
     int length[2];          /* lo and hi of training */
     int sparsity[2];        /* 0, 0: auto, the task's own range */
     int curriculum;         /* enum lg__curriculum */

@@ -341,7 +341,7 @@ static int fetch_exec(struct lg_task *t, const lg_draw *d, lg_example *x, lg_err
 }
 
 static const lg_setting exec_settings[] = {
-    {"vocab", "TEXT", "", "a file with one word a line: all words there may be, in this order"},
+    {"vocab", "TEXT", "", "a file with one word per line: all words there may be, in this order"},
     {"first", "1..1000000", "1000", "lines that are read to find words, lengths and levels"},
     {0},
 };
@@ -354,7 +354,8 @@ const struct lg__task_row lg__task_exec = {
          .line = "exec:COMMAND, examples of your own from a program's output",
          .text =
              "`sh -c COMMAND` is started and writes examples to its output, for ever, one JSON\n"
-             "object a line, as in jsonl:FILE (`lengthen tasks jsonl`). examples/evens.py is one.\n"
+             "object per line, as in jsonl:FILE (`lengthen tasks jsonl`). examples/evens.py is "
+             "one.\n"
              "\n"
              "It finds in its environment\n"
              "  LENGTHEN_SEED, LENGTHEN_STREAM    numbers from 0 on: other numbers, other "

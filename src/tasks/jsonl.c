@@ -1,4 +1,4 @@
-/* jsonl.c: the user's own examples, from a file with one JSON object a line. All of it is held
+/* jsonl.c: the user's own examples, from a file with one JSON object per line. All of it is held
  * in memory, flat. */
 #include <errno.h>
 #include <fcntl.h>
@@ -184,7 +184,8 @@ static int open_jsonl(struct lg_task *t, lg_error *err)
     if (e) return e;
     if (!s->count)
         return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s: there is no example in it; write one JSON object a line", t->argument);
+                        "%s: there is no example in it; write one JSON object per line",
+                        t->argument);
     lg__survey_shape(&survey, s->parser.levels, t);
     return hold_out(s, strtod(t->value[TEST].text, NULL), err);
 }
@@ -352,7 +353,7 @@ static int overlap_jsonl(const struct lg_task *t, const struct lg_task *trained,
 }
 
 static const lg_setting jsonl_settings[] = {
-    {"vocab", "TEXT", "", "a file with one word a line: all words there may be, in this order"},
+    {"vocab", "TEXT", "", "a file with one word per line: all words there may be, in this order"},
     {"test", "0.0..1.0", "0.1", "share of the lines of each length that are held out for tests"},
     {0},
 };
@@ -364,17 +365,17 @@ const struct lg__task_row lg__task_jsonl = {
          .own = LG_OWN_LINES,
          .line = "jsonl:FILE, examples of your own from a file",
          .text =
-             "One JSON object a line, in UTF-8, of at most 64 MiB; empty lines are skipped.\n"
+             "One JSON object per line, in UTF-8, of at most 64 MiB; empty lines are skipped.\n"
              "\n"
              "  {\"tokens\": [1, 0, \"=\", 1, 1, \"$\"], \"ids\": [1, 2, 0, 1, 2, 3],\n"
              "   \"loss\": [0, 0, 0, 1, 1, 1], \"length\": 2, \"sparsity\": 1}      (on one line)\n"
              "\n"
              "  tokens    two or more strings or whole numbers; the number 7 is the word \"7\". A\n"
              "            word is not empty and has no spaces.\n"
-             "  ids       optional: the labels of coupling, -1 to 2147483646, one a token, or up "
+             "  ids       optional: the labels of coupling, -1 to 2147483646, one per token, or up "
              "to "
              "3\n"
-             "            lists of them, [[..], [..]], one a level; null is none at that level, "
+             "            lists of them, [[..], [..]], one per level; null is none at that level, "
              "but "
              "every\n"
              "            token has one at some level. Tokens with the same label belong together, "

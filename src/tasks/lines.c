@@ -166,10 +166,10 @@ static int read_level(struct lg__line_parser *p, const json_t *list, int level, 
     char name[32] = "ids", shown[SHOWN + 4];
     if (nested) snprintf(name, sizeof name, "ids[%d]", level);
     if (!json_is_array(list))
-        return refuse(p, err, "%s is %s; write a list of IDs, one a token", name,
+        return refuse(p, err, "%s is %s; write a list of IDs, one per token", name,
                       show(list, shown));
     if (json_array_size(list) != (size_t)x->n)
-        return refuse(p, err, "%s has %zu entries for %d tokens; write one a token (null: none)",
+        return refuse(p, err, "%s has %zu entries for %d tokens; write one per token (null: none)",
                       name, json_array_size(list), x->n);
     for (int i = 0; i < x->n; i++) {
         const json_t *v = json_array_get(list, (size_t)i);
@@ -228,10 +228,10 @@ static int read_loss(struct lg__line_parser *p, const json_t *list, lg_example *
     for (int i = 0; i < x->n && !list; i++) x->loss[i] = i > 0;
     if (!list) return 0;
     if (!json_is_array(list))
-        return refuse(p, err, "loss is %s; write a list of 0 and 1, one a token",
+        return refuse(p, err, "loss is %s; write a list of 0 and 1, one per token",
                       show(list, shown));
     if (json_array_size(list) != (size_t)x->n)
-        return refuse(p, err, "loss has %zu entries for %d tokens; write one a token",
+        return refuse(p, err, "loss has %zu entries for %d tokens; write one per token",
                       json_array_size(list), x->n);
     for (int i = 0; i < x->n; i++) {
         const json_t *v = json_array_get(list, (size_t)i);
@@ -349,9 +349,10 @@ static int parse_with_care(struct lg__line_parser *p, const char *text, size_t s
     json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
     int e;
     if (!line)
-        e = refuse(p, err,
-                   "this cannot be read as JSON in UTF-8: %s (column %d); write one object a line",
-                   why.text, why.column);
+        e = refuse(
+            p, err,
+            "this cannot be read as JSON in UTF-8: %s (column %d); write one object per line",
+            why.text, why.column);
     else if (!json_is_object(line))
         e = refuse(p, err, "this is %s; write an object, {\"tokens\": [..]}", show(line, shown));
     else
@@ -382,13 +383,13 @@ static int add_word(struct lg__line_parser *p, const char *path, int64_t line, c
     if (!fault && lg__word_find(p->t, &p->words, word) >= 0) fault = "there twice";
     if (fault)
         return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "%s:%lld: the word \"%.80s\" is %s; write one word a line", path,
+                        "%s:%lld: the word \"%.80s\" is %s; write one word per line", path,
                         (long long)line, utf8 ? word : "?", fault);
     return lg__word_indexed(p->t, &p->words, word, 0, err) < 0 ? LG_ERROR_MEMORY : 0;
 }
 
 const char lg__line_remedy[] =
-    "add it to the file that the setting vocab=FILE names, one word a line";
+    "add it to the file that the setting vocab=FILE names, one word per line";
 
 static int take_words(struct lg__line_parser *p, const struct lg_task *like, lg_error *err)
 {
@@ -418,7 +419,7 @@ int lg__line_vocabulary(struct lg__line_parser *p, const char *path, lg_error *e
         if ((e = add_word(p, path, lines.line, word, err))) break;
     }
     if (!e && !p->t->shape.vocab)
-        e = lg__fail(err, LG_ERROR_ARGUMENT, "%s: there is no word in it; write one word a line",
+        e = lg__fail(err, LG_ERROR_ARGUMENT, "%s: there is no word in it; write one word per line",
                      path);
     close(lines.fd);
     free(lines.buffer);

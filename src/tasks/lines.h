@@ -37,7 +37,7 @@ struct lg__line_parser {
     int index;          /* a header said that the program takes LENGTHEN_INDEX */
 };
 /* Fixes the vocabulary to that of the task that p->t is to be like, if any, else to that of the file
- * at `path`, one word a line; "": it stays open. */
+ * at `path`, one word per line; "": it stays open. */
 int lg__line_vocabulary(struct lg__line_parser *p, const char *path, lg_error *err);
 extern const char lg__line_remedy[]; /* of words that a file has not */
 /* 1: an example; 0: a header, {"lengthen": {..}}, which may only come first; or an error. */

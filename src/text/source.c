@@ -1,4 +1,4 @@
-/* source.c: files, folders and globs to documents, streamed: plain text, one JSON object a line, and
+/* source.c: files, folders and globs to documents, streamed: plain text, one JSON object per line, and
  * either of them packed with gzip. */
 #include <dirent.h>
 #include <errno.h>

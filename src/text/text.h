@@ -164,7 +164,7 @@ int lg__letter_byte(int letter);
 struct lg__source {
     char *path;
     int64_t size, changed; /* bytes; nanoseconds since 1970 */
-    int json;              /* one object a line */
+    int json;              /* one object per line */
 };
 struct lg__sources {
     struct lg__source *file;

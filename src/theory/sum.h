@@ -50,7 +50,7 @@ struct lg__patterns {
 int lg__patterns_all(struct lg__patterns *p, int k, int span, lg_error *err);
 void lg__patterns_clear(struct lg__patterns *p); /* the weights are the caller's */
 
-/* Memory of the sums, kept from one to the next; one a thread. Starts as {0}. */
+/* Memory of the sums, kept from one to the next; one per thread. Starts as {0}. */
 struct lg__sum_work {
     struct lg__block block[6];
 };

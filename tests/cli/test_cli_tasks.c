@@ -94,7 +94,7 @@ static const char *json_value(const char *s, int *items)
     return end;
 }
 
-/* Checks that out is JSON, one object a line; returns the lines. */
+/* Checks that out is JSON, one object per line; returns the lines. */
 static int json_lines(void)
 {
     int lines = 0;

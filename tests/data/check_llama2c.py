@@ -93,7 +93,7 @@ def main():
     for prompt in PROMPTS:
         told = json.loads(ask("generate", run, "--prompt", prompt, "--max-tokens", str(TOKENS), "--json"))
         ours = told["token"]
-        # That every token is the likeliest after those before it needs one pass, not one a token.
+        # That every token is the likeliest after those before it needs one pass, not one per token.
         first = told["prompt_tokens"]
         two = torch.topk(logits(model, ours)[first - 1:], 2)
         likeliest = [int(t) for t in two.indices[:, 0]]

@@ -68,7 +68,7 @@ static inline const struct fixture_array *fixture_array(const struct fixture *f,
     return NULL;
 }
 
-/* Row `level` of an array that has one a level; NULL without such an array. */
+/* Row `level` of an array that has one per level; NULL without such an array. */
 static inline const int32_t *fixture_level(const struct fixture *f, const char *name, int level)
 {
     const struct fixture_array *a = fixture_array(f, "", name);

@@ -67,7 +67,7 @@ static const struct refusal refusals[] = {
     R(OK "positions: {window: [1, 2]}\n", NULL, "@:2: ", "positions.window is \"1\"",
       "[-1048576..0"),
     R(OK "positions: {source: [delta, delta, delta, delta]}\n", NULL, "@:2: ", "a list of 4",
-      "one a level"),
+      "one per level"),
     R(OK "positions: {source: predicted}\n", NULL, "@:2: ", "\"predicted\"",
       "given|absolute|delta|pointer"),
     R("task: {name: parityy}\n", NULL, "@:1: ", "\"parityy\"", "did you mean \"parity\"?",

@@ -133,14 +133,15 @@ static void refuse_draw(lg_task *t, lg_draw d, uint64_t index, int code, const c
 static const struct {
     const char *line, *says, *remedy;
 } bad_lines[] = {
-    {"tokens: a b", "cannot be read as JSON", "write one object a line"},
-    {"{\"tokens\": [\"a\", \"b\"]", "cannot be read as JSON", "write one object a line"},
-    {"{\"tokens\": [\"a\", \"b\"]} x", "cannot be read as JSON", "write one object a line"},
-    {"{\"tokens\": [\"a\", \"b\",]}", "cannot be read as JSON", "write one object a line"},
-    {"{\"tokens\": [\"a\", 'b']}", "cannot be read as JSON", "write one object a line"},
-    {"{\"tokens\": [\"a\", \"\xFF\"]}", "UTF-8", "write one object a line"},
-    {"{\"tokens\": [\"a\", \"\xC3\"]}", "UTF-8", "write one object a line"},
-    {"{\"tokens\": [\"a\", 123456789012345678901]}", "too big integer", "write one object a line"},
+    {"tokens: a b", "cannot be read as JSON", "write one object per line"},
+    {"{\"tokens\": [\"a\", \"b\"]", "cannot be read as JSON", "write one object per line"},
+    {"{\"tokens\": [\"a\", \"b\"]} x", "cannot be read as JSON", "write one object per line"},
+    {"{\"tokens\": [\"a\", \"b\",]}", "cannot be read as JSON", "write one object per line"},
+    {"{\"tokens\": [\"a\", 'b']}", "cannot be read as JSON", "write one object per line"},
+    {"{\"tokens\": [\"a\", \"\xFF\"]}", "UTF-8", "write one object per line"},
+    {"{\"tokens\": [\"a\", \"\xC3\"]}", "UTF-8", "write one object per line"},
+    {"{\"tokens\": [\"a\", 123456789012345678901]}", "too big integer",
+     "write one object per line"},
     {"{\"tokens\": [\"a\", \"b\"], \"tokens\": [\"a\", \"b\"]}", "\"tokens\"", "write one object"},
     {"[\"a\", \"b\"]", "this is [\"a\",\"b\"]", "write an object, {\"tokens\": [..]}"},
     {"7", "this is 7", "write an object"},
@@ -173,17 +174,17 @@ static const struct {
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [4294967297, 0]}", "ids[0] is 4294967297", "shift"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1]}", "ids has 1 entries for 2 tokens", "write one"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1, 2, 3]}", "ids has 3 entries for 2", "write one a"},
-    {"{\"tokens\": [\"a\", \"b\"], \"ids\": []}", "ids has 0 entries for 2", "write one a token"},
+    {"{\"tokens\": [\"a\", \"b\"], \"ids\": []}", "ids has 0 entries for 2", "write one per token"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1, 2.5]}", "ids[1] is 2.5", "a whole number, or null"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [\"1\", 2]}", "ids[0] is \"1\"", "a whole number, or"},
-    {"{\"tokens\": [\"a\", \"b\"], \"ids\": 5}", "ids is 5", "write a list of IDs, one a token"},
+    {"{\"tokens\": [\"a\", \"b\"], \"ids\": 5}", "ids is 5", "write a list of IDs, one per token"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [[1, 2], [1]]}", "ids[1] has 1 entries for 2", "write"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [[1, 2], 3]}", "ids[1] is 3", "write a list of IDs"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [[1, 2], [1, -3]]}", "ids[1][1] is -3", "shift them"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [[1, 2], [1, 2], [1, 2], [1, 2]]}", "for 4 levels",
      "there may be 3"},
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [0]}", "loss has 1 entries for 2",
-     "write one a token"},
+     "write one per token"},
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [0, 1, 1]}", "loss has 3 entries for 2",
      "write one a"},
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [0, 2]}", "loss[1] is 2", "must be 0 or 1, or false"},
@@ -201,9 +202,9 @@ static const struct {
      "whole number"},
     /* more digits than 64 bits hold */
     {"{\"tokens\": [\"a\", \"b\"], \"length\": 9999999999999999999}", "cannot be read as JSON",
-     "write one object a line"},
+     "write one object per line"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1, -9999999999999999999]}", "cannot be read as JSON",
-     "write one object a line"},
+     "write one object per line"},
     {"{\"tokens\": [\"a\", \"b\"], \"sparsity\": -1}", "sparsity is -1", "a whole number in 0.."},
     {"{\"tokens\": [\"a\", \"b\"], \"sparsity\": 1.0}", "sparsity is 1.0", "a whole number in 0.."},
     {"{\"lengthen\": 1, \"tokens\": [\"a\", \"b\"]}", "no key \"lengthen\"", "did you mean"},
@@ -247,8 +248,8 @@ static void lines_must_agree(void **state)
                 "token 1 has no ID (ids[1] is null)", "give it one at one level or more");
     refuse_text("{\"tokens\":[1,2],\"ids\":[[1,null],[1,null]]}\n", 1,
                 "token 1 has no ID (ids[..][1] is null)", "give it one at one level or more");
-    refuse_text("", 0, "there is no example in it", "write one JSON object a line");
-    refuse_text("\n \t\r\n\n", 0, "there is no example in it", "write one JSON object a line");
+    refuse_text("", 0, "there is no example in it", "write one JSON object per line");
+    refuse_text("\n \t\r\n\n", 0, "there is no example in it", "write one JSON object per line");
     refuse_text("{\"lengthen\": {\"index\": true}}\n", 0, "there is no example in it", "write one");
     refuse_text("{\"lengthen\": 5}\n" GOOD, 1, "lengthen is 5", "write {\"index\": true}");
     refuse_text("{\"lengthen\": {\"indx\": true}}\n" GOOD, 1, "no key \"indx\"", "\"index\"?");
@@ -288,19 +289,19 @@ static void a_vocabulary_may_be_fixed(void **state)
     refuse(task, vocab, LG_ERROR_ARGUMENT, start, "tokens[2] is 7, which is not in ", "vocab=FILE");
     refuse(task, vocab, LG_ERROR_ARGUMENT, start, words, "add it to the file");
     put_words("a\n7\n$\n");
-    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "tokens[1] is \"b\"", "one word a line");
+    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "tokens[1] is \"b\"", "one word per line");
     snprintf(start, sizeof start, "%s:2: ", words);
     put_words("a\nb c\n");
     refuse(task, vocab, LG_ERROR_ARGUMENT, start, "the word \"b c\" is made of more", "one word");
     put_words("a\na\n");
     refuse(task, vocab, LG_ERROR_ARGUMENT, start, "the word \"a\" is there twice", "one word a");
     put_words("a\n\xFF\n");
-    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "not UTF-8", "one word a line");
+    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "not UTF-8", "one word per line");
     put(words, "a\nb\0c\n", 6);
     refuse(task, vocab, LG_ERROR_ARGUMENT, start, "is made of more than one word", "one word a");
     put_words("\n\n");
     refuse(task, vocab, LG_ERROR_ARGUMENT, words, "there is no word in it",
-           "write one word a line");
+           "write one word per line");
     unlink(words);
     refuse(task, vocab, LG_ERROR_SYSTEM, "the vocabulary ", "No such file",
            "check the setting vocab");

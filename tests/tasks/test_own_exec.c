@@ -331,7 +331,7 @@ static void wrong_lines_are_refused(void **state)
     refuse(THREE "; echo; echo '{\"tokens\":[1]}'; " COUNT, NULL, LG_ERROR_ARGUMENT,
            ", line 5: tokens has 1 entries", "write two or more");
     refuse("echo hello; " COUNT, NULL, LG_ERROR_ARGUMENT, ", line 1: this cannot be read as JSON",
-           "write one object a line");
+           "write one object per line");
     refuse(THREE "; " INDEX, NULL, LG_ERROR_ARGUMENT, ", line 4: there is no key \"lengthen\"",
            "did you mean");
     lg_task *t =
