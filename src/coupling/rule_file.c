@@ -321,10 +321,11 @@ int lg__task_keep_rule(const lg_task *t, const char *folder, const char *name, c
     if (!text)
         e = LG_ERROR_MEMORY;
     else if (old && strcmp(old, text) != 0)
-        e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%.200s has another rule than %.200s, with which the run is to go on; take that "
-                     "one, or train anew in another folder (--out)",
-                     path, from);
+        e = lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "%.200s has another rule than %.200s, with which the run is to go on; take that "
+            "one, or train anew in another folder (--out)",
+            path, from);
     else if (!old)
         e = lg__file_write(path, text, err);
     free(text);

@@ -178,8 +178,7 @@ static void remark_on_the_end(const lg_task_shape *shape, const lg_model_config 
 static void remark_on_roles(const lg_plan *p, const lg_model_config *c, lg_error *remark)
 {
     const lg_task_shape *shape = p->shape;
-    if (remark->text[0] || !p->ids.labels || c->layers * c->loops > 1 ||
-        c->span != LG_SPAN_WINDOW)
+    if (remark->text[0] || !p->ids.labels || c->layers * c->loops > 1 || c->span != LG_SPAN_WINDOW)
         return;
     if (shape->role <= p->levels) return;
     lg__fail_key(remark, LG_OK, "levels",

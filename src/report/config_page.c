@@ -302,7 +302,8 @@ static const char page_experiments[] =
     "of\n"
     "  all of them.\n"
     "\n"
-    "`results/NAME/measurements.csv` has one row per run, cell and kind: what was measured, where, of\n"
+    "`results/NAME/measurements.csv` has one row per run, cell and kind: what was measured, where, "
+    "of\n"
     "how many samples, and the value with its 95% interval. `method` is the value of what `vary`\n"
     "calls `method`, `train` has the others but the seed, `a=1;b=2`. `run.json` says for each run\n"
     "which command, commit, compiler, CPU and kernels made it, when and in how many hours, and\n"
@@ -330,7 +331,8 @@ static const char page_losses[] =
     "- Cells are named by what `vary` has, `length` (the greatest, if it is not said), `position`\n"
     "  (the bin that has it) and `kind` (`truncated` if it is not said). Figures shade what all\n"
     "  their lines were trained on.\n"
-    "- `run.json` has the checksums of tokenizer and texts. The texts are needed to make runs, not to draw and check their rows.\n"
+    "- `run.json` has the checksums of tokenizer and texts. The texts are needed to make runs, not "
+    "to draw and check their rows.\n"
     "- Every length must have a held-out document; `samples` of them are read, or all there are.\n";
 
 /* The table of what is measured, from the table itself. */

@@ -223,8 +223,8 @@ int lg_theory_bridge_read(const lg_theory_bridge_options *o, lg_theory_bridge *t
     if (!e) e = read_rows(o->rows, wanted, COLUMNS, take_eval, &b, err);
     if (!e && to->count == class_points)
         e = lg__fail(err, LG_ERROR_ARGUMENT,
-                     "%s has no row of length %d with task.k%s%s; give another --length%s",
-                     o->rows, o->length, o->where ? " and " : "", o->where ? o->where : "",
+                     "%s has no row of length %d with task.k%s%s; give another --length%s", o->rows,
+                     o->length, o->where ? " and " : "", o->where ? o->where : "",
                      o->where ? " or --where" : "");
     if (!e) settle_points(to);
     return e;

@@ -585,8 +585,9 @@ static int start(struct training *t, int *there, lg_error *err)
     if (!e) e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);
     if (!e && lg__text_tokenizer(t->run.task))
         e = lg__run_keep_tokenizer(lg__text_tokenizer(t->run.task)->file, o->folder, err);
-    if (!e) e = lg__task_keep_rule(t->run.task, o->folder, LG__RUN_COUPLING,
-                                   t->run.config.coupling, err);
+    if (!e)
+        e = lg__task_keep_rule(t->run.task, o->folder, LG__RUN_COUPLING, t->run.config.coupling,
+                               err);
     if (!e && o->store && !(t->store = lg_store_open(o->store, 1, err))) e = err->code;
     if (!e) e = lg__run_register(&t->run, o->folder, t->store, 1, &t->number, err);
     return e;

@@ -183,9 +183,9 @@ static void without_gnuplot_there_are_rows(void **state)
     char path[400];
     snprintf(path, sizeof path, "PATH=%s", in_home(""));
     assert_int_equal(write_file("plain-errors.svg", "old"), 0);
-    assert_int_equal(run_program("mkdir -p plain && mv plain-errors.svg plain/errors.svg &&",
-                                 "--version", ""),
-                     0);
+    assert_int_equal(
+        run_program("mkdir -p plain && mv plain-errors.svg plain/errors.svg &&", "--version", ""),
+        0);
     assert_int_equal(
         run_program(path, "theory fit span.yaml" QUICK " --seeds 1 --out plain", "2>&1"), 0);
     prints("there is no figure: ");
@@ -198,23 +198,24 @@ static void a_bridge_draws_both(void **state)
 {
     (void)state;
     assert_int_equal(theory("sweep span.yaml" QUICK " --k 1,2 --out class"), 0);
-    assert_int_equal(
-        write_file("measurements.csv",
-                   "method,train,length,samples,value,kind,seed,trained_length\n"
-                   "local,task.k=1,200,100,1.0,exact,1,20\n"
-                   "local,task.k=2,20,100,1.0,exact,1,20\n"
-                   "local,task.k=2,200,100,0.5,exact,1,20\n"
-                   "local,task.k=2,200,100,0.7,exact,2,20\n"
-                   "local,task.k=2,200,100,0.1,taught_exact,1,20\n"
-                   "local,task.k=3,20,100,0.6,exact,1,20\n" /* not learned: named */
-                   "local,task.k=3,200,100,0.6,exact,1,20\n"
-                   "\"a \"\"b\"\", c\",task.k=2,30,100,0,exact,1,20\n"),
-        0);
-    assert_int_equal(theory("bridge measurements.csv --class local=class/rows.csv --length 200"), 0);
-    prints("Not learned: transformer: local, k = 3, seed 1: 60.0% exact at 20.");
-    assert_int_equal(theory("bridge measurements.csv --class local=class/rows.csv --length 200 --json "
-                            "--plot both.svg"),
+    assert_int_equal(write_file("measurements.csv",
+                                "method,train,length,samples,value,kind,seed,trained_length\n"
+                                "local,task.k=1,200,100,1.0,exact,1,20\n"
+                                "local,task.k=2,20,100,1.0,exact,1,20\n"
+                                "local,task.k=2,200,100,0.5,exact,1,20\n"
+                                "local,task.k=2,200,100,0.7,exact,2,20\n"
+                                "local,task.k=2,200,100,0.1,taught_exact,1,20\n"
+                                "local,task.k=3,20,100,0.6,exact,1,20\n" /* not learned: named */
+                                "local,task.k=3,200,100,0.6,exact,1,20\n"
+                                "\"a \"\"b\"\", c\",task.k=2,30,100,0,exact,1,20\n"),
                      0);
+    assert_int_equal(theory("bridge measurements.csv --class local=class/rows.csv --length 200"),
+                     0);
+    prints("Not learned: transformer: local, k = 3, seed 1: 60.0% exact at 20.");
+    assert_int_equal(
+        theory("bridge measurements.csv --class local=class/rows.csv --length 200 --json "
+               "--plot both.svg"),
+        0);
     assert_int_equal(count("\"model\":\"class: local\""), 2);
     prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0,\"low\":0,");
     prints("\"wrong\":0,\"samples\":100}");
@@ -224,13 +225,12 @@ static void a_bridge_draws_both(void **state)
     assert_true(there("both.svg"));
     assert_int_equal(theory("bridge measurements.csv --length 200 --where task.k=3 --json"), 0);
     assert_int_equal(count("transformer"), 1);
-    assert_int_equal(
-        write_file("scores.csv",
-                   "method,train,length,samples,value,kind,seed,trained_length\n"
-                   "local,model.attention=softmax;task.k=1,200,100,0.5,exact,1,20\n"
-                   "local,model.attention=ssmax;task.k=1,200,100,0.9,exact,1,20\n"
-                   "local,model.attention=ssmax;task.k=10,200,100,0.8,exact,1,20\n"),
-        0);
+    assert_int_equal(write_file("scores.csv",
+                                "method,train,length,samples,value,kind,seed,trained_length\n"
+                                "local,model.attention=softmax;task.k=1,200,100,0.5,exact,1,20\n"
+                                "local,model.attention=ssmax;task.k=1,200,100,0.9,exact,1,20\n"
+                                "local,model.attention=ssmax;task.k=10,200,100,0.8,exact,1,20\n"),
+                     0);
     assert_int_equal(theory("bridge scores.csv --length 200 --json"), 0);
     prints("{\"model\":\"transformer: local, "
            "model.attention=softmax\",\"k\":1,\"length\":200,\"error\":0.5,");
@@ -240,9 +240,10 @@ static void a_bridge_draws_both(void **state)
     assert_int_equal(theory("bridge scores.csv --length 200 --where model.attention=ssmax --json"),
                      0);
     prints("{\"model\":\"transformer: local\",\"k\":1,\"length\":200,\"error\":0.1,");
-    assert_int_equal(theory("bridge measurements.csv --length 200 --where model.attention=softmax"), 2);
-    prints(
-        "measurements.csv has no row of length 200 with task.k and model.attention=softmax; give another");
+    assert_int_equal(theory("bridge measurements.csv --length 200 --where model.attention=softmax"),
+                     2);
+    prints("measurements.csv has no row of length 200 with task.k and model.attention=softmax; "
+           "give another");
     assert_int_equal(theory("bridge measurements.csv --class local=class/rows.csv --length 7"), 2);
     prints("class/rows.csv has no row of length 7");
     assert_int_equal(theory("bridge class/rows.csv --length 200"), 2);
@@ -258,7 +259,8 @@ static void wrong_uses_are_refused(void **state)
         {"", "fit, sweep, check or bridge?"},
         {"swep span.yaml", "did you mean \"sweep\"?"},
         {"bridge measurements.csv --length 300x", "--length is \"300x\""},
-        {"bridge measurements.csv --length 4294967496", "--length is \"4294967496\""}, /* 2^32 + 200 */
+        {"bridge measurements.csv --length 4294967496",
+         "--length is \"4294967496\""}, /* 2^32 + 200 */
         {"bridge measurements.csv --k 2", "lengthen theory bridge: \"--k\" is not an option"},
         {"fit", "which ensemble?"},
         {"fit span.yaml columns.yaml" QUICK, "one ensemble at a time; \"columns.yaml\""},

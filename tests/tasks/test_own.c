@@ -173,7 +173,8 @@ static const struct {
      "-1 to 2147483646; shift them all down"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [4294967297, 0]}", "ids[0] is 4294967297", "shift"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1]}", "ids has 1 entries for 2 tokens", "write one"},
-    {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1, 2, 3]}", "ids has 3 entries for 2", "write one a"},
+    {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1, 2, 3]}", "ids has 3 entries for 2",
+     "write one per"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": []}", "ids has 0 entries for 2", "write one per token"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [1, 2.5]}", "ids[1] is 2.5", "a whole number, or null"},
     {"{\"tokens\": [\"a\", \"b\"], \"ids\": [\"1\", 2]}", "ids[0] is \"1\"", "a whole number, or"},
@@ -186,7 +187,7 @@ static const struct {
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [0]}", "loss has 1 entries for 2",
      "write one per token"},
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [0, 1, 1]}", "loss has 3 entries for 2",
-     "write one a"},
+     "write one per"},
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [0, 2]}", "loss[1] is 2", "must be 0 or 1, or false"},
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [0, 0.5]}", "loss[1] is 0.5", "must be 0 or 1"},
     {"{\"tokens\": [\"a\", \"b\"], \"loss\": [null, 1]}", "loss[0] is null", "must be 0 or 1"},
@@ -294,11 +295,11 @@ static void a_vocabulary_may_be_fixed(void **state)
     put_words("a\nb c\n");
     refuse(task, vocab, LG_ERROR_ARGUMENT, start, "the word \"b c\" is made of more", "one word");
     put_words("a\na\n");
-    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "the word \"a\" is there twice", "one word a");
+    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "the word \"a\" is there twice", "one word per");
     put_words("a\n\xFF\n");
     refuse(task, vocab, LG_ERROR_ARGUMENT, start, "not UTF-8", "one word per line");
     put(words, "a\nb\0c\n", 6);
-    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "is made of more than one word", "one word a");
+    refuse(task, vocab, LG_ERROR_ARGUMENT, start, "is made of more than one word", "one word per");
     put_words("\n\n");
     refuse(task, vocab, LG_ERROR_ARGUMENT, words, "there is no word in it",
            "write one word per line");
