@@ -256,6 +256,11 @@ int64_t lg_model_param_total(const lg_model *m);              /* numbers in all 
 /* Call after writing to a parameter's data, before the model is used again. */
 void lg_model_touch(lg_model *m);
 
+/* A model as one safetensors file: its parameters by name, its config as metadata. The file is there whole or not at all. What
+ * is loaded gives the same bits on the same kernels, which are those of lg_isa; its own encoding must be added before. */
+int lg_model_save(const lg_model *m, const char *file, lg_error *err);
+lg_model *lg_model_load(const char *file, lg_error *err);
+
 /* ---- Training --------------------------------------------------------------------- */
 
 typedef enum { LG_SCHEDULE_LINEAR, LG_SCHEDULE_COSINE, LG_SCHEDULE_CONSTANT } lg_schedule;
@@ -750,4 +755,6 @@ void lg_cpu(char name[200]); /* "AMD EPYC 7R32"; where it has no name, its archi
 #ifdef __cplusplus
 }
 #endif
+
+#include "lengthen_own.h"
 #endif
