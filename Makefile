@@ -23,7 +23,7 @@ run_tests = $(2) ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
 PREFIX ?= /usr/local
 
 .PHONY: build test test-clang test-tsan test-avx512 demo picture bench arm64 format check-format clean help \
-	install uninstall
+	install uninstall deb
 
 build: ## configure and build: build/lengthen, build/liblengthen.a, build/examples/
 	@scripts/need build
@@ -71,6 +71,10 @@ uninstall: ## remove what the last `make install` has installed (the same PREFIX
 	@rm -rf "$(DESTDIR)$(PREFIX)/share/lengthen"
 	@echo "Removed from $(DESTDIR)$(PREFIX)"
 
+deb: ## Debian packages into build-deb/: program, library, dev, python; scripts/deb-check tries them in a clean root
+	@scripts/need build deb
+	@scripts/deb $(JOBS)
+
 demo: ## install what is missing, build, run the main job; the figure goes to build/demo.svg
 	@scripts/need build
 	@scripts/need --optional plot
@@ -101,7 +105,7 @@ check-format: ## fail if a C file is not formatted
 	@clang-format --dry-run --Werror $(FORMATTED)
 
 clean: ## remove all build folders
-	@rm -rf build build-clang build-asan build-tsan build-arm64
+	@rm -rf build build-clang build-asan build-tsan build-arm64 build-deb
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
