@@ -19,7 +19,11 @@ run_tests = $(2) ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
 	/tests passed, [0-9]+ tests? failed out of/ { summary = $$0; next } \
 	{ print; fflush() } END { if (summary) print summary }'
 
-.PHONY: build test test-clang test-tsan test-avx512 demo picture bench arm64 format check-format clean help
+# Where `make install` puts things; DESTDIR comes before, for packages.
+PREFIX ?= /usr/local
+
+.PHONY: build test test-clang test-tsan test-avx512 demo picture bench arm64 format check-format clean help \
+	install uninstall deb
 
 build: ## configure and build: build/lengthen, build/liblengthen.a, build/examples/
 	@scripts/need build
@@ -53,6 +57,24 @@ test-avx512: ## tests of the AVX-512 kernels on an emulated CPU, for machines th
 	@$(call compile,release,build,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
 	@scripts/avx512
 
+install: ## program, library, headers, pkg-config, man page, completion; PREFIX=/usr/local, DESTDIR=
+	@scripts/need build
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build build --parallel $(JOBS) --target lengthen liblengthen liblengthen_shared
+	@DESTDIR=$(DESTDIR) cmake --install build >/dev/null
+	@[[ "$(DESTDIR)" || $$(id -u) -ne 0 ]] || ldconfig
+	@echo "Installed under $(DESTDIR)$(PREFIX)"
+
+uninstall: ## remove what the last `make install` has installed (the same PREFIX and DESTDIR)
+	@[[ -e build/install_manifest.txt ]] || { echo "nothing was installed from here"; exit 1; }
+	@while read -r f || [[ "$$f" ]]; do rm -f "$(DESTDIR)$$f"; done <build/install_manifest.txt
+	@rm -rf "$(DESTDIR)$(PREFIX)/share/lengthen"
+	@echo "Removed from $(DESTDIR)$(PREFIX)"
+
+deb: ## Debian packages into build-deb/: program, library, dev, python; scripts/deb-check tries them in a clean root
+	@scripts/need build deb
+	@scripts/deb $(JOBS)
+
 demo: ## install what is missing, build, run the main job; the figure goes to build/demo.svg
 	@scripts/need build
 	@scripts/need --optional plot
@@ -83,7 +105,7 @@ check-format: ## fail if a C file is not formatted
 	@clang-format --dry-run --Werror $(FORMATTED)
 
 clean: ## remove all build folders
-	@rm -rf build build-clang build-asan build-tsan build-arm64
+	@rm -rf build build-clang build-asan build-tsan build-arm64 build-deb
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile

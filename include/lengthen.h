@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define LG_VERSION "0.1.0"
+#define LG_VERSION "0.2.0"
 
 /* ---- Errors ------------------------------------------------------------------- */
 
@@ -255,6 +255,11 @@ int lg_model_param_find(const lg_model *m, const char *name); /* index, or -1 */
 int64_t lg_model_param_total(const lg_model *m);              /* numbers in all tensors */
 /* Call after writing to a parameter's data, before the model is used again. */
 void lg_model_touch(lg_model *m);
+
+/* A model as one safetensors file: its parameters by name, its config as metadata. The file is there whole or not at all. What
+ * is loaded gives the same bits on the same kernels, which are those of lg_isa; its own encoding must be added before. */
+int lg_model_save(const lg_model *m, const char *file, lg_error *err);
+lg_model *lg_model_load(const char *file, lg_error *err);
 
 /* ---- Training --------------------------------------------------------------------- */
 
@@ -750,4 +755,6 @@ void lg_cpu(char name[200]); /* "AMD EPYC 7R32"; where it has no name, its archi
 #ifdef __cplusplus
 }
 #endif
+
+#include "lengthen_own.h"
 #endif

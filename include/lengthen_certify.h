@@ -22,6 +22,10 @@ typedef void lg_certify_progress(void *context, const char *phase, int64_t done,
 typedef struct lg_certify_options {
     const char *folder;
     lg_run_access access;
+    /* In the place of a folder: a model of your own program with its task and scheme. */
+    const lg_model *model;
+    lg_task *task;
+    const lg_scheme *scheme;
     double most; /* contexts; 0: 5e7 */
     int threads; /* 0: all cores */
     int confirm; /* n: what is certified then answers n random inputs of n columns, some of equal

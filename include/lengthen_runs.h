@@ -200,7 +200,7 @@ typedef struct lg_store_run {
     const char *config;    /* resolved, as YAML */
     const char *commit;    /* of the program that trained it; "A+B": another one went on with it */
     const char *compiler;  /* of the last one */
-    const char *machine;   /* "lengthen 0.1.0 (COMMIT, gcc 12.2.0), avx2, 2 cores, HOST" */
+    const char *machine;   /* "lengthen 0.2.0 (COMMIT, gcc 12.2.0), avx2, 2 cores, HOST" */
     const char *kernels;   /* that trained it: "avx2-1"; "avx2-1+c-1": it was resumed with others;
                               "": not known */
     int64_t seed, step, steps, parameters;

@@ -150,6 +150,32 @@ static int find_input(struct certifying *w, lg_error *err)
     return found < 0 ? found : 0;
 }
 
+/* A model that is no run's, as one; nothing of it is closed. */
+static int borrow(struct certifying *w, lg_error *err)
+{
+    const lg_certify_options *o = w->o;
+    struct lg__run *r = &w->run;
+    if (!o->task || !o->scheme)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "a model is certified with its task and scheme; name both");
+    r->model_config = *lg_model_get_config(o->model);
+    r->model = (lg_model *)(uintptr_t)o->model; /* run.h has no const one; it is only read */
+    r->task = o->task;
+    r->scheme = *o->scheme;
+    for (int l = 0; l < r->model_config.levels; l++)
+        r->predicts |= r->model_config.id_classes[l] > 0;
+    int e = lg_plan_open(&r->plan, o->scheme, o->task, err);
+    if (!e && r->model_config.vocab != lg_task_get_shape(o->task)->vocab)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "the model has %d tokens and the task %d; take the model's own task",
+                     r->model_config.vocab, lg_task_get_shape(o->task)->vocab);
+    if (!e && r->model_config.levels != r->plan.levels)
+        e = lg__fail(err, LG_ERROR_ARGUMENT,
+                     "the model has %d levels and the scheme %d; take the model's own scheme",
+                     r->model_config.levels, r->plan.levels);
+    return e;
+}
+
 /* A task without columns is refused before it is opened, since that may execute a command. */
 static int open_run(struct certifying *w, lg_error *warning, lg_error *err)
 {
@@ -177,7 +203,8 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     lg_batch_init(&w->batch);
     int e = o->confirm < 0 || o->confirm > 2000
                 ? lg__fail(err, LG_ERROR_ARGUMENT, "confirm is %d; take 0 to 2000", o->confirm)
-                : open_run(w, &warning, err);
+            : o->model ? borrow(w, err)
+                       : open_run(w, &warning, err);
     snprintf(c->warning, sizeof c->warning, "%s", warning.text);
     if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, o->progress, o->context, err);
     if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
@@ -204,7 +231,7 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
     free(w->verdict.list);
     lg_batch_clear(&w->batch);
     lg__contexts_clear(&w->set);
-    lg__run_close(&w->run);
+    if (!o->model) lg__run_close(&w->run);
     free(w);
     return e;
 }

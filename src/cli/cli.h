@@ -72,6 +72,8 @@ struct lg_cli_command {
 };
 /* Prints the manual page docs/lengthen.1: everybody's help text, and what is common to all. */
 void lg_cli_man(const struct lg_cli_command *commands, int count);
+/* Prints the completion for a shell, bash or zsh; 0, or an exit code. */
+int lg_cli_completion(const struct lg_cli_command *commands, int count, const char *shell);
 
 /* Says on stderr what is wrong with the use of a command and where its help is; returns
  * LG_EXIT_USE: `return lg_cli_wrong("bench", "unknown shape \"%s\"", shape);` */

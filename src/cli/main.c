@@ -129,6 +129,8 @@ static int run(int argc, char **argv)
         lg_cli_man(commands, COMMANDS);
         return LG_EXIT_DONE;
     }
+    if (strcmp(argv[1], "help") == 0 && strcmp(argv[2], "--completion") == 0)
+        return lg_cli_completion(commands, COMMANDS, argc > 3 ? argv[3] : NULL);
     if (strcmp(argv[1], "--version") == 0) {
         printf("lengthen %s\ncommit %s, %s\n", lg_version(), lg_commit(), lg_compiler());
         return LG_EXIT_DONE;

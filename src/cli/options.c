@@ -108,8 +108,14 @@ static int wrong_value(const char *command, const struct lg_cli_option *o, const
                                    : range);
 }
 
+void (*lg_cli_options_watch)(const struct lg_cli_option *rows);
+
 int lg_cli_options(const char *command, const struct lg_cli_option *rows, int *argc, char ***argv)
 {
+    if (lg_cli_options_watch) {
+        lg_cli_options_watch(rows);
+        return LG_EXIT_USE;
+    }
     struct option known[MOST_ROWS + 1] = {{0}};
     char letters[2 * MOST_ROWS + 1] = "", *letter = letters;
     for (int i = 0; rows[i].name; i++) {

@@ -39,7 +39,9 @@ struct lg_cli_option {
 };
 
 /* Reads the options; *argv is then the *argc words that are none. Returns 0, or an exit code after
- * saying what is wrong. */
+ * saying what is wrong. If lg_cli_options_watch is not NULL it is called with the rows instead, and the code is
+ * LG_EXIT_USE: so the completion sees every table without running a command. */
+extern void (*lg_cli_options_watch)(const struct lg_cli_option *rows);
 int lg_cli_options(const char *command, const struct lg_cli_option *rows, int *argc, char ***argv);
 
 /* The one word that is no option: "which run? Give its folder" (`what` is "run", `give` the rest),

@@ -4,10 +4,10 @@
 #define LG__STRING2(x) #x
 #define LG__STRING(x) LG__STRING2(x)
 
-extern const struct lg__kernels LG_K(lg__kernels);
+extern const struct lg__kernels LG_K(kernels);
 
 #define KERNEL(returns, kernel, ...) .kernel = LG_K(kernel),
-const struct lg__kernels LG_K(lg__kernels) = {
+const struct lg__kernels LG_K(kernels) = {
     .name = LG__STRING(LG_ISA),
     .half = LG__STRING(LG_ISA),
 #include "kernels_def.h"

@@ -17,10 +17,10 @@
 
 #include "kernels.h"
 
-/* LG_K(gemm) is gemm_avx2 in the build for AVX2. */
+/* LG_K(gemm) is lg__gemm_avx2 in the build for AVX2. */
 #define LG__PASTE2(a, b) a##_##b
 #define LG__PASTE(a, b) LG__PASTE2(a, b)
-#define LG_K(name) LG__PASTE(name, LG_ISA)
+#define LG_K(name) LG__PASTE(lg__##name, LG_ISA)
 
 #if defined(LG_ISA_AVX512)
 #define LG_W 16

@@ -13,8 +13,8 @@ extern const struct lg__encoding lg__encoding_fire;
 extern const struct lg__encoding lg__encoding_learned;
 extern const struct lg__encoding lg__encoding_sinusoidal;
 
-/* All of them; NULL ends. */
-extern lg__encoding_table lg__encodings[];
+/* All of them; NULL ends. Those that the user adds are behind the others. */
+extern const struct lg__encoding *lg__encodings[];
 
 const struct lg__encoding *lg__encoding_find(const char *name); /* NULL: there is none */
 int lg__encoding_has(const char *name, unsigned flag);

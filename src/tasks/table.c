@@ -31,7 +31,7 @@
 
 TASKS(DECLARE)
 
-enum { MORE = 8 };
+enum { MORE = 64 };
 static const struct lg__task_row *const rows[] = {TASKS(ROW)};
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -43,10 +43,11 @@ const struct lg__task_row *lg__task_row_at(int i)
     return i < ROWS ? rows[i] : i - ROWS < MORE ? more[i - ROWS] : NULL;
 }
 
-void lg__task_row_add(const struct lg__task_row *row)
+int lg__task_row_add(const struct lg__task_row *row)
 {
     for (int i = 0; i < MORE; i++) {
         const struct lg__task_row *none = NULL;
-        if (atomic_compare_exchange_strong(&more[i], &none, row) || none == row) return;
+        if (atomic_compare_exchange_strong(&more[i], &none, row) || none == row) return 0;
     }
+    return -1;
 }

@@ -83,8 +83,9 @@ lg_task *lg__task_new_like(const char *name, const char *const *settings, int co
 
 /* table.c: the i-th of all tasks; NULL: there are no more. */
 const struct lg__task_row *lg__task_row_at(int i);
-/* Adds one that needs more than this room has; adding it again does nothing. There is room for 8. */
-void lg__task_row_add(const struct lg__task_row *row);
+/* Adds one that needs more than this room has, or is the user's own; adding it again does nothing. -1: there is no
+ * room, which is for 64. */
+int lg__task_row_add(const struct lg__task_row *row);
 
 /* How many examples there are in the draw's ranges, each of which draws 0, 1, .. give once before any
  * comes again; 0: there is no end of them, or there is none. */

@@ -135,6 +135,28 @@ static void these_rooms_allocate_through_memory_c(void **state)
     assert_true(seen); /* else the names of the symbols are other ones */
 }
 
+/* A user's program has its own `add` and `gemm`: whatever the library defines for the linker begins with lg_.
+ * Names with two underscores are the compiler's (sanitizers). */
+static void the_library_defines_lg_names_alone(void **state)
+{
+    (void)state;
+    char line[2000], name[NAME];
+    int wrong = 0, seen = 0;
+    FILE *f = popen("nm -gA --defined-only '" LG_LIBRARY "'", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        const char *last = strrchr(line, ' ');
+        if (!last || sscanf(last, "%119s", name) != 1 || strncmp(name, "__", 2) == 0) continue;
+        seen++;
+        if (strncmp(name, "lg_", 3) == 0) continue;
+        print_error("%s", line);
+        wrong++;
+    }
+    assert_int_equal(pclose(f), 0);
+    assert_true(seen > 500); /* kernels too */
+    assert_int_equal(wrong, 0);
+}
+
 static void the_table_has_no_cycle(void **state)
 {
     (void)state;
@@ -169,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(these_rooms_allocate_through_memory_c),
+        cmocka_unit_test(the_library_defines_lg_names_alone),
         cmocka_unit_test(the_table_has_no_cycle),
         cmocka_unit_test(wrong_links_are_seen),
         cmocka_unit_test(rooms_link_what_their_rows_name),
