@@ -82,6 +82,10 @@ int lg_cli_wrong(const char *command, const char *format, ...)
  * use for LG_ERROR_ARGUMENT, else a failure. */
 int lg_cli_error(const char *command, int code, const lg_error *err);
 
+/* The same of a rank, which then leaves the job: what is an error of all is said by rank 0 alone, and any other ends the
+ * whole job. */
+int lg_cli_ranks_error(const char *command, lg_comm *c, int code, const lg_error *err);
+
 /* All of a file, or of stdin ("-"), and a 0 behind it; to be freed. NULL: it could not be read, which is said. */
 char *lg_cli_read_all(const char *command, const char *file, size_t *n);
 /* Seconds, from some moment on. */

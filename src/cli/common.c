@@ -74,6 +74,19 @@ int lg_cli_error(const char *command, int code, const lg_error *err)
     return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
 }
 
+int lg_cli_ranks_error(const char *command, lg_comm *c, int code, const lg_error *err)
+{
+    int rank = lg_comm_rank(c), common = lg_comm_is_common(c), exit_code = LG_EXIT_FAILED;
+    char name[64];
+    snprintf(name, sizeof name, rank ? "%s, rank %d" : "%s", command, rank);
+    if (!rank || !common)
+        exit_code = lg_cli_error(name, code, err);
+    else if (code == LG_ERROR_ARGUMENT)
+        exit_code = LG_EXIT_USE;
+    lg_comm_close(c, common ? 0 : exit_code);
+    return exit_code;
+}
+
 char *lg_cli_read_all(const char *command, const char *file, size_t *n)
 {
     FILE *f = strcmp(file, "-") == 0 ? stdin : fopen(file, "rb");

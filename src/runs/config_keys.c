@@ -137,7 +137,7 @@ static const struct lg__config_key keys[] = {
     REAL("train.id_weight", "0.0..1e6", "1", train.id_weight,
          "weight of the ID loss beside the token loss"),
     WORD("train.precision", "fp32|bf16", "fp32", train.precision, "of what enters a matmul"),
-    INT("train.groups", "1..64", "8", train.groups,
+    INT("train.groups", "1..1024", "8", train.groups,
         "gradient blocks, a power of two; part of the result's bits"),
     LIST(PAIR, "train.length", "[1..1048576, 1..1048576]", "[1, 20]", length,
          "shortest and longest example, in the task's unit"),
