@@ -130,30 +130,39 @@ static void pause_look(lg_comm *c, int *looks)
     answer(c);
 }
 
-/* Asks all ranks whether they live, and names those that do not answer. */
-static int name_silent(lg_comm *c, int with, double waited, lg_error *err)
+/* Takes the answers of those who live, and answers the others' questions. */
+static void listen_to(lg_comm *c, unsigned char *lives, double seconds)
 {
-    static char words[2];
-    char silent[300] = "";
-    unsigned char *lives = lg__alloc((size_t)c->size);
-    int count = 0, looks = 0;
-    if (!lives) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a question");
-    lives[c->rank] = 1;
-    for (int i = 0; i < c->size; i++) {
-        int request = i == c->rank ? -1 : c->t->send(&words[0], 1, i, TAG_PING);
-        if (request >= 0 && !c->t->test(request)) { /* to a rank that is gone it may never end */
-            for (int j = 0; j < 100 && !c->t->test(request); j++) sched_yield();
-        }
-    }
-    for (double end = lg__now() + ANSWER_SECONDS; lg__now() < end; pause_look(c, &looks)) {
+    static char word;
+    int looks = YIELDS;
+    for (double end = lg__now() + seconds; lg__now() < end; pause_look(c, &looks)) {
         int from = -1;
         size_t bytes;
         answer(c);
         if (c->t->probe(&from, TAG_PONG, &bytes) != 1) continue;
-        int request = c->t->receive(&words[1], 1, from, TAG_PONG);
+        int request = c->t->receive(&word, 1, from, TAG_PONG);
         while (request >= 0 && c->t->test(request) == 0) sched_yield();
         lives[from] = 1;
     }
+}
+
+/* Asks all ranks whether they live, and names those that do not answer. Several ranks may ask at once: the lowest that
+ * lives tells, and ends the job before the others do. */
+static int name_silent(lg_comm *c, int with, double waited, lg_error *err)
+{
+    static char word;
+    char silent[300] = "";
+    unsigned char *lives = lg__alloc((size_t)c->size);
+    int count = 0, lowest = 0;
+    if (!lives) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a question");
+    for (int i = 0; i < c->size; i++) {
+        int request = i == c->rank ? -1 : c->t->send(&word, 1, i, TAG_PING);
+        for (int j = 0; j < 100 && request >= 0 && !c->t->test(request); j++) sched_yield();
+    }
+    lives[c->rank] = 1;
+    listen_to(c, lives, ANSWER_SECONDS);
+    while (!lives[lowest]) lowest++;
+    if (lowest < c->rank) listen_to(c, lives, 2 * ANSWER_SECONDS);
     for (int i = 0; i < c->size; i++) {
         size_t n = strlen(silent);
         if (lives[i]) continue;
