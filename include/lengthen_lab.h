@@ -4,6 +4,7 @@
  *     lengthen_training.h  from a config to checkpoints
  *     lengthen_measure.h   what a run can do: answers, losses, generation, the probe, speed
  *     lengthen_certify.h   a proof for every length
+ *     lengthen_cluster.h   work for many processes, stores joined
  *     lengthen_report.h    figures, the folders of a probe and of the theory
  *     lengthen_couple.h    position IDs for data that has none, found from examples
  *     lengthen_study.h     sweeps, experiments, a first try of a task
@@ -20,6 +21,7 @@
 #define LENGTHEN_LAB_H
 
 #include "lengthen_certify.h"
+#include "lengthen_cluster.h"
 #include "lengthen_couple.h"
 #include "lengthen_measure.h"
 #include "lengthen_report.h"

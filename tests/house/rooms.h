@@ -20,6 +20,7 @@ static const struct room {
     {"runs",
      {"base/", "engine/", "positions/", "tasks/", "coupling/", "text/", "theory/", "formats/"},
      {0}},
+    {"cluster", {"base/", "runs/store_rows.h"}, {0}},
     {"measure",
      {"base/", "engine/", "positions/", "tasks/", "coupling/", "text/", "theory/", "formats/",
       "runs/"},
@@ -36,7 +37,7 @@ static const struct room {
     {"couple", {"base/", "tasks/", "coupling/", "runs/", "measure/", "training/", "report/"}, {0}},
     {"study",
      {"base/", "tasks/", "text/", "theory/", "formats/", "runs/", "measure/", "certify/",
-      "training/", "report/", "couple/"},
+      "training/", "report/", "couple/", "cluster/"},
      {0}},
     {"cli", {0}, {0}}, /* includes public headers alone, and links whatever these declare */
 };
