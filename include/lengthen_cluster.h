@@ -8,7 +8,7 @@
 #ifndef LENGTHEN_CLUSTER_H
 #define LENGTHEN_CLUSTER_H
 
-#include "lengthen_runs.h"
+#include "lengthen_measure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,8 +23,12 @@ int lg_comm_serve(lg_comm *c, const volatile int *stop, lg_error *err);
 /* Rank 0: there is no more work. */
 void lg_comm_dismiss(lg_comm *c);
 
+/* Rank 0: has the workers measure what lg_run_eval would, a length each, into the options' store, from which it then
+ * comes. Each worker must be able to read the run's folder. What could not be made is left to lg_run_eval. */
+int lg_run_eval_deal(const lg_eval_options *o, lg_comm *c, lg_error *err);
+
 /* Joins the store FROM into the store TO, which is made if it is not there: runs that TO lacks, and of those that both
- * have the steps and cells that TO lacks; state and step are those of the store that is further. *added and *known: runs
+ * have the steps that TO lacks and the cells of FROM; state and step are those of the store that is further. *added and *known: runs
  * that were new, that both have. FROM stays as it is. */
 int lg_store_merge(const char *to, const char *from, int *added, int *known, lg_error *err);
 

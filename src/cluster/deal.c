@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/memory.h"
 #include "cluster/message.h"
 
 static int send_buffer(lg_comm *c, int to, int tag, lg_buffer *b, lg_error *err)
@@ -88,6 +89,22 @@ int lg__job_write(const char *path, const char *data, size_t size, lg_error *err
     if (!e) e = lg__part_keep(&p, err);
     lg__part_drop(&p);
     return e;
+}
+
+char *lg__job_read(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    char *data = NULL;
+    long n = -1;
+    if (f && fseek(f, 0, SEEK_END) == 0) n = ftell(f);
+    if (n >= 0 && fseek(f, 0, SEEK_SET) == 0) data = lg__alloc((size_t)n + 1);
+    if (data && fread(data, 1, (size_t)n, f) != (size_t)n) {
+        free(data);
+        data = NULL;
+    }
+    if (f) fclose(f);
+    *size = data ? (size_t)n : 0;
+    return data;
 }
 
 int lg_comm_check(lg_comm *c, const char *command, lg_error *err)

@@ -44,6 +44,13 @@ int lg__job_stop(lg_comm *c, int rank, lg_error *err);
 /* Waits for so many seconds; 1: something was heard, and h is to be cleared. */
 int lg__job_hear(lg_comm *c, struct lg__heard *h, double seconds, lg_error *err);
 void lg__heard_clear(struct lg__heard *h);
+/* All of a file, to be freed; NULL: it is not there. */
+char *lg__job_read(const char *path, size_t *size);
+/* lg_store_merge of one run alone, by its ID; NULL: all. */
+int lg__store_merge(const char *to, const char *from, const char *id, int *added, int *known,
+                    lg_error *err);
+/* Removes a store, whoever had it open last. */
+void lg__store_remove(const char *path);
 /* Writes a file that came back; its folder is made. */
 int lg__job_write(const char *path, const char *data, size_t size, lg_error *err);
 

@@ -118,33 +118,6 @@ static void free_job(struct worker *w)
     w->pid = 0;
 }
 
-/* All of a file; NULL: it is not there. */
-static char *read_all(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    char *data = NULL;
-    long n = -1;
-    if (f && fseek(f, 0, SEEK_END) == 0) n = ftell(f);
-    if (n >= 0 && fseek(f, 0, SEEK_SET) == 0) data = lg__alloc((size_t)n + 1);
-    if (data && fread(data, 1, (size_t)n, f) != (size_t)n) {
-        free(data);
-        data = NULL;
-    }
-    if (f) fclose(f);
-    *size = data ? (size_t)n : 0;
-    return data;
-}
-
-static void remove_store(const char *path)
-{
-    static const char *const ends[] = {"", "-wal", "-shm"};
-    char name[4200];
-    for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "%s%s", path, ends[i]);
-        unlink(name);
-    }
-}
-
 /* The child has ended: one that was killed gives nothing back, its next will go on where it was. */
 static int end_child(struct worker *w, lg_error *err)
 {
@@ -155,12 +128,12 @@ static int end_child(struct worker *w, lg_error *err)
     while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR) continue;
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0, count = number ? 0 : w->at.out_count;
     for (int i = 0; i < count; i++) {
-        data[i] = read_all(w->at.out[i], &files[i].size);
+        data[i] = lg__job_read(w->at.out[i], &files[i].size);
         files[i].data = data[i];
     }
     e = say(w, LG__JOB_ENDED, number ? 0 : WEXITSTATUS(status), number, "", files, count, err);
     for (int i = 0; i < count; i++) {
-        if (!e && i < w->at.removed) remove_store(w->at.out[i]);
+        if (!e && i < w->at.removed) lg__store_remove(w->at.out[i]);
         free(data[i]);
     }
     free_job(w);
