@@ -302,7 +302,8 @@ typedef struct lg_train_result {
                          same of rows with the same token */
     double grad_norm; /* before clipping */
     double lr;
-    int64_t step; /* steps done, this one included */
+    int64_t step;   /* steps done, this one included */
+    double ranks_s; /* seconds that it took to combine what the ranks have; 0: there is one */
 } lg_train_result;
 
 /* The trainer uses the model until it is freed; it does not own it. */
@@ -751,6 +752,22 @@ const char *lg_compiler(void);
 const char *lg_isa(void);
 int lg_cores(void);
 void lg_cpu(char name[200]); /* "AMD EPYC 7R32"; where it has no name, its architecture */
+
+/* ---- Ranks ---------------------------------------------------------------------------- */
+
+/* The processes of one job that mpirun or srun started (docs/SCALE.md). NULL stands for a program that was started
+ * alone: rank 0 of 1. */
+typedef struct lg_comm lg_comm;
+/* Joins the job; *c is NULL if this program was started alone. Refused if the module for MPI is not there. */
+int lg_comm_open(lg_comm **c, lg_error *err);
+int lg_comm_rank(const lg_comm *c);
+int lg_comm_size(const lg_comm *c);
+/* How long a rank waits for another before those that do not answer are named, which ends the job (120 s). */
+void lg_comm_set_timeout(lg_comm *c, double seconds);
+/* Whether the last error is that of all ranks, so that it is enough if rank 0 tells it. */
+int lg_comm_is_common(const lg_comm *c);
+/* Leaves the job; code not 0: ends all ranks with this exit code. */
+void lg_comm_close(lg_comm *c, int code);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
  *     lengthen_measure.h   what a run can do: answers, losses, generation, the probe, speed
  *     lengthen_certify.h   a proof for every length
  *     lengthen_library.h   a run's model in a program of your own; this machine
+ *     lengthen_cluster.h   work for many processes, stores joined
  *     lengthen_report.h    figures, the folders of a probe and of the theory
  *     lengthen_couple.h    position IDs for data that has none, found from examples
  *     lengthen_study.h     sweeps, experiments, a first try of a task
@@ -21,6 +22,7 @@
 #define LENGTHEN_LAB_H
 
 #include "lengthen_certify.h"
+#include "lengthen_cluster.h"
 #include "lengthen_couple.h"
 #include "lengthen_library.h"
 #include "lengthen_measure.h"

@@ -50,6 +50,8 @@ struct lg_run_step {
     int64_t tokens;       /* of this batch */
     double gflop;         /* useful floating-point operations of this batch, in 1e9 */
     int length, sparsity; /* longest and densest examples so far (curriculum) */
+    int ranks;            /* that share the work; 0 and 1: one */
+    double ranks_s;       /* seconds of this step that combining what they have took */
     const char *note;     /* something the user should know, or NULL */
 };
 

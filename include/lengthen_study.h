@@ -6,6 +6,7 @@
 #ifndef LENGTHEN_STUDY_H
 #define LENGTHEN_STUDY_H
 
+#include "lengthen_cluster.h"
 #include "lengthen_couple.h"
 #include "lengthen_report.h"
 #include "lengthen_training.h"
@@ -29,8 +30,12 @@ typedef struct lg_sweep_options {
     int set_count;
     const char *folder; /* each run is a folder in it */
     const char *store;
-    int jobs;                /* processes at once; 0: 1 */
-    int threads;             /* of each; 0: the cores shared out among the jobs */
+    int jobs;    /* processes at once; 0: 1 */
+    int threads; /* of each; 0: the cores shared out among the jobs */
+    lg_comm *
+        comm; /* rank 0 of several: the runs are dealt to the others, which serve (lengthen_cluster.h),
+                                instead; NULL: alone */
+    int here;                /* 1: in this process, one after the other, instead */
     int certify;             /* above 0: each is certified too, into certificate.json in its
                                 folder, and confirmed with so many inputs */
     lg_sweep_choice *wanted; /* runs that are not are left out; NULL: all are */
@@ -110,7 +115,8 @@ typedef struct lg_reproduce_options {
     const char *store;
     const char *only;           /* the name of one of its runs; NULL: all */
     int nested;                 /* of lg_experiments: those in folders of EXPERIMENTS, too */
-    int jobs, threads;          /* as in lg_sweep_options */
+    int jobs, threads;          /* as in lg_sweep_options, */
+    lg_comm *comm;              /* and this, too */
     lg_sweep_watch *watch;      /* of the runs that are made now; NULL: nobody */
     lg_check_callback *check;   /* or NULL, as the next two */
     lg_figure_callback *figure; /* after each */

@@ -16,11 +16,14 @@ typedef struct lg_run_options {
     const char *config;      /* YAML file (docs/CONFIG.md); NULL: the sets alone */
     const char *const *sets; /* [set_count] "key=value", after the file */
     int set_count;
-    const char *folder;     /* of the run */
-    lg_run_access access;   /* of one that is resumed, and of train.init_from */
-    const char *store;      /* the file of the store where its rows go; NULL: none are kept */
-    int resume;             /* LG_RUN_NEW, .. */
-    int threads;            /* 0: all cores; not part of the result's bits */
+    const char *folder;   /* of the run */
+    lg_run_access access; /* of one that is resumed, and of train.init_from */
+    const char *store;    /* the file of the store where its rows go; NULL: none are kept */
+    int resume;           /* LG_RUN_NEW, .. */
+    int threads;          /* 0: all cores; not part of the result's bits */
+    lg_comm *
+        comm; /* ranks that share the work, which all call with the same options; NULL: alone. Rank 0
+                               alone has folder and store, and calls watch and each */
     lg_run_watch *watch;    /* after each step; NULL: nobody */
     lg_cell_callback *each; /* after each cell of an evaluation on the way (eval.every); or NULL */
     void *context;          /* of both */

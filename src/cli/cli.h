@@ -84,6 +84,15 @@ int lg_cli_wrong(const char *command, const char *format, ...)
  * use for LG_ERROR_ARGUMENT, else a failure. */
 int lg_cli_error(const char *command, int code, const lg_error *err);
 
+/* A command whose work rank 0 deals out: joins the job, if there is one. A worker serves here until it is dismissed:
+ * then *serves is 1, and there is nothing more to do. 0, or an exit code after saying what is wrong. */
+int lg_cli_ranks_begin(const char *command, lg_comm **c, int *serves);
+/* Leaves it; rank 0 dismisses the workers. */
+void lg_cli_ranks_end(lg_comm *c);
+/* The same of a rank, which then leaves the job: what is an error of all is said by rank 0 alone, and any other ends the
+ * whole job. */
+int lg_cli_ranks_error(const char *command, lg_comm *c, int code, const lg_error *err);
+
 /* All of a file, or of stdin ("-"), and a 0 behind it; to be freed. NULL: it could not be read, which is said. */
 char *lg_cli_read_all(const char *command, const char *file, size_t *n);
 /* Seconds, from some moment on. */

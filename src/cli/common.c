@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "lengthen_lab.h"
 
 const char *lg_cli_store(const char *option)
 {
@@ -72,6 +73,42 @@ int lg_cli_error(const char *command, int code, const lg_error *err)
     fprintf(stderr, "lengthen %s: %s\n", command, err->text);
     if (code == LG_ERROR_STOPPED) return lg_cli_stopped();
     return code == LG_ERROR_ARGUMENT ? LG_EXIT_USE : LG_EXIT_FAILED;
+}
+
+int lg_cli_ranks_error(const char *command, lg_comm *c, int code, const lg_error *err)
+{
+    int rank = lg_comm_rank(c), common = lg_comm_is_common(c), exit_code = LG_EXIT_FAILED;
+    char name[64];
+    snprintf(name, sizeof name, rank ? "%s, rank %d" : "%s", command, rank);
+    if (!rank || !common)
+        exit_code = lg_cli_error(name, code, err);
+    else if (code == LG_ERROR_ARGUMENT)
+        exit_code = LG_EXIT_USE;
+    lg_comm_close(c, common ? 0 : exit_code);
+    return exit_code;
+}
+
+int lg_cli_ranks_begin(const char *command, lg_comm **c, int *serves)
+{
+    lg_error err = {0};
+    int code = lg_comm_open(c, &err);
+    if (!code) code = lg_comm_check(*c, command, &err);
+    *serves = lg_comm_rank(*c) > 0;
+    if (!code && *serves) {
+        lg_cli_catch_interrupts(1);
+        code = lg_comm_serve(*c, &lg_cli_interrupted, &err);
+        lg_cli_catch_interrupts(0);
+    }
+    if (!code) return 0;
+    code = lg_cli_ranks_error(command, *c, code, &err);
+    *c = NULL;
+    return code;
+}
+
+void lg_cli_ranks_end(lg_comm *c)
+{
+    if (c && lg_comm_rank(c) == 0) lg_comm_dismiss(c);
+    lg_comm_close(c, 0);
 }
 
 char *lg_cli_read_all(const char *command, const char *file, size_t *n)

@@ -28,6 +28,9 @@ const char lg_cmd_eval_help[] =
     "documents are those with a token more than the length; intervals are of the mean over\n"
     "documents, 95%.\n"
     "\n"
+    "Under mpirun or srun rank 0 deals the lengths out to the other ranks, each of which must be\n"
+    "able to read the run's folder.\n"
+    "\n"
     "Each cell goes into the store at once; the same command later takes from there what it\n"
     "has (\"kept\") and makes the rest.\n"
     "\n"
@@ -69,6 +72,7 @@ struct request {
     const char *plot, *title;
     struct lg_cli_measures measures; /* of the figure */
     struct lg_cli_cells cells;
+    lg_comm *comm;
 };
 
 /* "names=50,100" into "names=50" and "names=100". */
@@ -166,6 +170,8 @@ static int evaluate(struct request *q)
     q->o.each = show_cell;
     q->o.context = q;
     q->cells.record.folder = q->o.folder;
+    if (!code) code = lg_run_eval_deal(&q->o, q->comm, &err);
+    if (lg_comm_size(q->comm) > 1) q->o.force = 0; /* the workers have */
     if (!code) code = lg_run_eval(&q->o, &warning, &err);
     if (warning.text[0]) fprintf(stderr, "lengthen eval: %s\n", warning.text);
     if (code) return lg_cli_error("eval", code, &err);
@@ -182,8 +188,10 @@ int lg_cmd_eval(int argc, char **argv)
     struct request *q = calloc(1, sizeof *q);
     if (!q) return LG_EXIT_FAILED;
     q->o.predicted = -1;
-    int code = read_options(q, argc, argv);
-    if (!code) code = evaluate(q);
+    int code = read_options(q, argc, argv), serves = 0;
+    if (!code) code = lg_cli_ranks_begin("eval", &q->comm, &serves);
+    if (!code && !serves) code = evaluate(q);
+    lg_cli_ranks_end(q->comm);
     for (int i = 0; i < q->o.setting_count; i++) free(q->vary[i]);
     lg_cli_cells_clear(&q->cells);
     free(q);

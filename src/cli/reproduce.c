@@ -36,6 +36,7 @@ const char lg_cmd_reproduce_help[] =
     "  --store FILE       the store (LENGTHEN_STORE, else lengthen.db in OUT)\n"
     "  --jobs N           runs at once, each in a process of its own (1)\n"
     "  --threads N        threads of each run (the cores, shared out among the jobs)\n"
+    "                     Under mpirun or srun rank 0 deals the runs out to the other ranks.\n"
     "  --json             one object a figure, a check and an experiment\n"
     "\n"
     "Examples:\n"
@@ -329,10 +330,14 @@ int lg_cmd_reproduce(int argc, char **argv)
                                   .experiments = "experiments",
                                   .results = "results",
                                   .scale = "desk"};
-    int code = read_options(q, argc, argv);
+    lg_comm *comm = NULL;
+    int code = read_options(q, argc, argv), serves = 0;
+    if (!code && !q->list) code = lg_cli_ranks_begin("reproduce", &comm, &serves);
+    q->o.comm = comm;
     int all = q->what && strcmp(q->what, "all") == 0;
     if (!code && !all) q->o.name = q->what;
-    if (!code) code = q->list ? list(q) : all ? reproduce_all(q) : reproduce(q, q->what);
+    if (!code && !serves) code = q->list ? list(q) : all ? reproduce_all(q) : reproduce(q, q->what);
+    lg_cli_ranks_end(comm);
     for (int i = 0; i < q->count && q->names; i++) free(q->names[i]);
     free(q->names);
     lg_cli_table_clear(&q->table);

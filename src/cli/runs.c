@@ -16,7 +16,8 @@
 #include "cli/table.h"
 
 const char lg_cmd_runs_help[] =
-    "Usage: lengthen runs [list | show RUN | compare RUN RUN.. | delete RUN..] [OPTIONS]\n"
+    "Usage: lengthen runs [list | show RUN | compare RUN RUN.. | delete RUN.. |\n"
+    "       merge STORE..] [OPTIONS]\n"
     "\n"
     "The runs in the store, which `lengthen train` and `eval` fill. RUN is a number of the list,\n"
     "the run's folder, the last part of that, or the first letters of its ID.\n"
@@ -36,6 +37,8 @@ const char lg_cmd_runs_help[] =
     "  --plot FILE       draw their exact answers by length, or losses (.svg, .png, .pdf)\n"
     "  --size WxH        of the figure, in pixels\n"
     "  --measure KIND,.. these instead, columns of `lengthen eval --csv`\n"
+    "merge: joins these stores into the store: the runs that it lacks, and of runs that it has\n"
+    "steps and cells that it lacks. They stay as they are.\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
     "  --yes             does not ask\n"
     "\n"
@@ -46,6 +49,7 @@ const char lg_cmd_runs_help[] =
     "  lengthen runs --task addition --state done\n"
     "  lengthen runs show 3\n"
     "  lengthen runs compare 3 4\n"
+    "  lengthen runs merge part-1.db part-2.db --store all.db\n"
     "  lengthen runs delete runs/parity --yes\n";
 
 enum { ON_A_TERMINAL = 40 };
@@ -464,17 +468,36 @@ static int delete_runs(struct lg_cli_asked *a)
     return e ? -1 : code;
 }
 
+/* ---- Merging ---------------------------------------------------------------------------- */
+
+static int merge_stores(struct lg_cli_asked *a)
+{
+    for (int i = 0; i < a->name_count; i++) {
+        int added, known, e = lg_store_merge(a->file, a->names[i], &added, &known, &a->err);
+        if (e) return -1;
+        if (a->json) {
+            printf("{\"store\":");
+            lg_cli_json(stdout, a->names[i]);
+            printf(",\"added\":%d,\"known\":%d}\n", added, known);
+        } else {
+            printf("%s: %d runs added, %d known already\n", a->names[i], added, known);
+        }
+    }
+    return LG_EXIT_DONE;
+}
+
 /* ---- The command ------------------------------------------------------------------------ */
 
-enum { LIST, SHOW, COMPARE, DELETE, VERBS };
-static const char *const verbs[VERBS] = {"list", "show", "compare", "delete"};
+enum { LIST, SHOW, COMPARE, DELETE, MERGE, VERBS };
+static const char *const verbs[VERBS] = {"list", "show", "compare", "delete", "merge"};
 
 static int wrong_verb(const char *word)
 {
     const char *near = lg_cli_nearest(word, verbs, VERBS);
     if (near)
         return lg_cli_wrong("runs", "there is no `runs %s`; did you mean `runs %s`?", word, near);
-    return lg_cli_wrong("runs", "there is no `runs %s`; take list, show, compare or delete", word);
+    return lg_cli_wrong("runs", "there is no `runs %s`; take list, show, compare, delete or merge",
+                        word);
 }
 
 static int read_state(void *to, const char *word)
@@ -506,6 +529,8 @@ static int read_words(int argc, char **argv, struct lg_cli_asked *a, int *verb)
         return lg_cli_wrong("runs", "one run at a time; \"%s\" is too much", a->names[1]);
     if (*verb == COMPARE && a->name_count < 2)
         return lg_cli_wrong("runs", "which runs? `runs compare` takes two or more");
+    if (*verb == MERGE && !a->name_count)
+        return lg_cli_wrong("runs", "which stores? `runs merge` takes their files");
     if (*verb != LIST && !a->name_count)
         return lg_cli_wrong("runs", "which run? `lengthen runs` lists them");
     return 0;
@@ -562,8 +587,9 @@ int lg_cmd_runs(int argc, char **argv)
     int verb, code = read_options(argc, argv, &a, &verb);
     if (code) return code;
     a.file = lg_cli_store(a.file);
-    a.store = lg_store_open(a.file, 0, &a.err);
-    code = !a.store          ? -1
+    if (verb != MERGE) a.store = lg_store_open(a.file, 0, &a.err);
+    code = verb == MERGE     ? merge_stores(&a)
+           : !a.store        ? -1
            : verb == SHOW    ? lg_cli_runs_show(&a)
            : verb == COMPARE ? lg_cli_runs_compare(&a)
            : verb == DELETE  ? delete_runs(&a)

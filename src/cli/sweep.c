@@ -33,9 +33,20 @@ const char lg_cmd_sweep_help[] =
     "A run whose newest checkpoint is damaged fails; `lengthen train DIR/RUN/config.yaml --out\n"
     "DIR/RUN --resume --fallback` goes on with an older one.\n"
     "\n"
+    "Under mpirun or srun rank 0 deals the runs out to the other ranks, each of which runs one at\n"
+    "a time in a process of its own and sends its rows back (docs/SCALE.md).\n"
+    "\n"
     "  --jobs N              runs at once, each in a process of its own (1)\n"
     "  --set KEY=VALUE       another value than the config's, for every run\n"
     "  --scale NAME          one of the file's scales (desk: the file as it is)\n"
+    "  --only RUN            this run alone: 'scheme=plain,seed=1'\n"
+    "  --part I/N            of N equal parts of the runs the I-th, from 1, as in an array of\n"
+    "                        Slurm's; give each part a store of its own, `lengthen runs merge`\n"
+    "                        joins them\n"
+    "  --certify N           certify each run, too, and confirm that with N inputs\n"
+    "  --tell                in place of the table: a line on stdout when something changes: a\n"
+    "                        run's state, its step and, if it failed, why; with --only in this\n"
+    "                        process\n"
     "  --out DIR             the folder of the runs (runs/NAME of the sweep's file, with a\n"
     "                        scale runs/NAME-SCALE)\n"
     "  --store FILE          the store (LENGTHEN_STORE, else lengthen.db)\n"
@@ -52,7 +63,8 @@ const char lg_cmd_sweep_help[] =
     "\n"
     "Examples:\n"
     "  lengthen sweep experiments/sweep.yaml --jobs 2\n"
-    "  lengthen sweep experiments/sweep.yaml --table --plot sweep.svg\n";
+    "  lengthen sweep experiments/sweep.yaml --table --plot sweep.svg\n"
+    "  mpirun -n 9 lengthen sweep experiments/sweep.yaml --threads 4\n";
 
 enum { MOST_SETS = 64, LINE = 1000 };
 
@@ -60,7 +72,10 @@ struct request {
     lg_sweep_options o;
     const char *sets[MOST_SETS], *plot;
     char folder[1024];
-    int table;
+    const char *only;
+    int table, tells;
+    int part[2], seen, chosen; /* which part of how many; runs asked about, and taken */
+    lg_comm *comm;
     struct lg_cli_measures measures;
     struct lg_cli_cells cells; /* medians over the seeds */
     struct lg_cli_progress progress;
@@ -179,6 +194,27 @@ static void own_folder(struct request *q)
     q->o.folder = q->folder;
 }
 
+/* "2/8". */
+static int read_part(void *to, const char *text)
+{
+    int *part = to, n = 0;
+    return sscanf(text, "%d/%d%n", &part[0], &part[1], &n) == 2 && !text[n] && part[0] >= 1 &&
+                   part[0] <= part[1]
+               ? 0
+               : -1;
+}
+
+/* Called once for each run, in their order. */
+static int is_chosen(void *context, const char *name)
+{
+    struct request *q = context;
+    int mine = !q->part[1] || q->seen % q->part[1] == q->part[0] - 1;
+    q->seen++;
+    if (q->only && strcmp(q->only, name) != 0) mine = 0;
+    q->chosen += mine;
+    return mine;
+}
+
 static int read_options(struct request *q, int argc, char **argv)
 {
     lg_sweep_options *o = &q->o;
@@ -188,6 +224,10 @@ static int read_options(struct request *q, int argc, char **argv)
         {"set", .texts = q->sets, .count = &o->set_count, .room = MOST_SETS,
          .take = "write them into the file"},
         {"scale", .text = &o->scale},
+        {"only", .text = &q->only},
+        {"part", .read = read_part, .to = q->part, .take = "I/N, as in 2/8"},
+        {"certify", .whole = &o->certify, .least = 1, .most = 1000000},
+        {"tell", .flag = &q->tells},
         {"out", .text = &o->folder},
         {"store", .text = &o->store},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
@@ -206,6 +246,14 @@ static int read_options(struct request *q, int argc, char **argv)
     if (json && csv) return lg_cli_wrong("sweep", "take --json or --csv, not both");
     if (q->table && (o->jobs || o->threads))
         return lg_cli_wrong("sweep", "--table trains nothing; leave --jobs and --threads out");
+    if (q->only && q->part[1]) return lg_cli_wrong("sweep", "take --only or --part, not both");
+    if (q->table && (q->tells || o->certify))
+        return lg_cli_wrong("sweep", "--table trains nothing; leave --tell and --certify out");
+    if (q->only || q->part[1]) {
+        o->wanted = is_chosen;
+        o->wanted_context = q;
+    }
+    o->here = q->only && q->tells;
     q->cells.record.form = json ? LG_CLI_JSON : csv ? LG_CLI_CSV : LG_CLI_TABLE;
     o->sets = q->sets;
     o->store = lg_cli_store(o->store);
@@ -219,17 +267,44 @@ static void tell_note(void *context, const char *sentence)
     fprintf(stderr, "lengthen sweep: %s\n", sentence);
 }
 
+/* A line of --tell. */
+static int tell(void *context, const lg_sweep_run *r)
+{
+    struct request *q = context;
+    const char *name = q->only ? "" : r->name;
+    printf("%s %lld %s%s%s\n", r->state, (long long)r->step, name, *name && *r->error ? ": " : "",
+           r->error);
+    fflush(stdout);
+    return !lg_cli_interrupted;
+}
+
+static int no_such_run(const struct request *q)
+{
+    return q->only ? lg_cli_wrong("sweep", "--only \"%s\" is no run of %s", q->only, q->o.file)
+                   : lg_cli_wrong("sweep", "--part %d/%d has no run: there are only %d", q->part[0],
+                                  q->part[1], q->seen);
+}
+
 /* *stopped: there is nothing more to show. */
 static int train(struct request *q, int *stopped)
 {
     lg_error err = {0};
-    int failed, left;
+    int failed, left, code;
     q->o.note = tell_note;
     q->progress.folder = q->o.folder;
     q->progress.store = q->o.store;
-    int code = lg_sweep(&q->o, lg_cli_progress_watch, &q->progress, &failed, &left, &err);
-    *stopped = lg_cli_progress_end(&q->progress, "sweep", left) || code;
+    q->seen = q->chosen = 0;
+    *stopped = 1;
+    if (q->tells) {
+        lg_cli_catch_interrupts(1);
+        code = lg_sweep(&q->o, tell, q, &failed, &left, &err);
+        lg_cli_catch_interrupts(0);
+    } else {
+        code = lg_sweep(&q->o, lg_cli_progress_watch, &q->progress, &failed, &left, &err);
+        *stopped = lg_cli_progress_end(&q->progress, "sweep", left) || code;
+    }
     if (code) return lg_cli_error("sweep", code, &err);
+    if (q->o.wanted && !q->chosen) return no_such_run(q);
     return failed ? LG_EXIT_FAILED : left ? lg_cli_stopped() : LG_EXIT_DONE;
 }
 
@@ -237,6 +312,7 @@ static int show(struct request *q, const char *file)
 {
     lg_error err = {0};
     struct lg_cli_cells *t = &q->cells;
+    q->seen = 0;
     int code = lg_sweep_cells(&q->o, keep_joined, q, &err);
     if (code) return lg_cli_error("sweep", code, &err);
     int table = t->record.form == LG_CLI_TABLE;
@@ -270,8 +346,11 @@ int lg_cmd_sweep(int argc, char **argv)
     struct request *q = calloc(1, sizeof *q);
     if (!q) return LG_EXIT_FAILED;
     q->cells.joined = 1;
-    int code = read_options(q, argc, argv);
-    if (!code) code = sweep(q);
+    int code = read_options(q, argc, argv), serves = 0;
+    if (!code && !q->table) code = lg_cli_ranks_begin("sweep", &q->comm, &serves);
+    q->o.comm = q->comm;
+    if (!code && !serves) code = sweep(q);
+    lg_cli_ranks_end(q->comm);
     lg_cli_progress_clear(&q->progress);
     lg_cli_cells_clear(&q->cells);
     free(q);

@@ -31,15 +31,22 @@ const char lg_cmd_train_help[] =
     "                    begin with older weights of train.init_from\n"
     "  --store FILE      the store (LENGTHEN_STORE, else lengthen.db)\n"
     "  --threads N       threads (all cores); the result does not depend on it\n"
+    "  --timeout S       under mpirun: seconds after which a rank that does not answer ends the\n"
+    "                    job (120)\n"
     "  --json            one object per line: every step, and every cell of evaluations on the\n"
     "                    way (eval.every)\n"
+    "\n"
+    "Under mpirun or srun the ranks share the groups of each batch (train.groups): a power of two\n"
+    "of them ends with the same bits as one, and a run may be resumed with another number. Rank\n"
+    "0 alone has the folder and the store (docs/SCALE.md).\n"
     "\n"
     "`lengthen config` shows every key of a config, with its range and default.\n"
     "\n"
     "Examples:\n"
     "  lengthen train experiments/parity.yaml\n"
     "  lengthen train experiments/parity.yaml --set seed=2 --set train.steps=1000\n"
-    "  lengthen eval runs/parity-2\n";
+    "  lengthen eval runs/parity-2\n"
+    "  mpirun -n 4 lengthen train experiments/parity.yaml --threads 8\n";
 
 enum { MOST_SETS = 64 };
 
@@ -47,10 +54,13 @@ struct training {
     const char *config, *folder, *store;
     const char *sets[MOST_SETS];
     lg_run_access access;
+    lg_comm *comm;
+    double timeout;
     int set_count, resume, threads, json, terminal;
     double start, shown; /* when the first step was done, when a line was last shown */
     double paused;       /* seconds since the start that were not spent on steps */
     double gflop, peak;  /* done since the start; the machine's, a second */
+    double combining;    /* seconds of them that ranks took to combine what they have */
     int64_t first, tokens;
     int length, sparsity, curriculum; /* of the first step; whether they have changed */
     struct lg_cli_cells cells;
@@ -72,7 +82,7 @@ static const char *short_number(double x, char text[16])
  * curriculum is. */
 static void fill_line(const struct training *t, const lg_run_step *s, char *line, size_t size)
 {
-    char ids[40] = "", range[64] = "", peak[32] = "", rate[16];
+    char ids[40] = "", range[64] = "", peak[32] = "", ranks[64] = "", rate[16];
     double spent = lg_cli_now() - t->start - t->paused, done = (double)(s->step - t->first);
     double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
     if (s->id_loss > 0) snprintf(ids, sizeof ids, " IDs %.4f", s->id_loss);
@@ -81,9 +91,13 @@ static void fill_line(const struct training *t, const lg_run_step *s, char *line
         snprintf(range, sizeof range, " length %d sparsity %d", s->length, s->sparsity);
     if (t->peak > 0 && spent > 0)
         snprintf(peak, sizeof peak, " %.0f%% of peak", 100 * t->gflop / spent / t->peak);
-    snprintf(line, size, "%lld/%lld loss %.4f%s right %.1f%% %s tokens/s%s %.0f s left%s",
+    if (s->ranks > 1 && spent > 0)
+        snprintf(ranks, sizeof ranks, " %d ranks (%.0f%% combining)", s->ranks,
+                 100 * t->combining / spent);
+    snprintf(line, size, "%lld/%lld loss %.4f%s right %.1f%% %s tokens/s%s%s %.0f s left%s",
              (long long)s->step, (long long)s->steps, s->loss, ids, 100 * s->accuracy,
-             short_number(spent > 0 ? (double)t->tokens / spent : 0, rate), peak, left, range);
+             short_number(spent > 0 ? (double)t->tokens / spent : 0, rate), peak, ranks, left,
+             range);
 }
 
 /* One line; on a terminal with a bar in what it leaves of the width. */
@@ -106,7 +120,7 @@ static void measure_peak(struct training *t)
 {
     double since = lg_cli_now();
     if (t->peak != 0 || since - t->start < 2) return;
-    t->peak = lg_peak_gflops(t->threads);
+    t->peak = lg_comm_size(t->comm) * lg_peak_gflops(t->threads);
     if (t->peak <= 0) t->peak = -1;
     t->paused += lg_cli_now() - since;
 }
@@ -124,6 +138,7 @@ static int watch(void *context, const lg_run_step *s)
     } else {
         t->tokens += s->tokens;
         t->gflop += s->gflop;
+        t->combining += s->ranks_s;
     }
     t->curriculum |= s->length != t->length || s->sparsity != t->sparsity;
     if (t->json)
@@ -181,6 +196,7 @@ static int read_options(int argc, char **argv, struct training *t)
         {"fallback", .flag = &t->access.fallback},
         {"store", .text = &t->store},
         {"threads", .whole = &t->threads, .least = 1, .most = 1024},
+        {"timeout", .real = &t->timeout, .least = 1, .most = 1e6},
         {"json", .flag = &t->json},
         {0},
     };
@@ -200,6 +216,8 @@ int lg_cmd_train(int argc, char **argv)
     lg_error err = {0};
     int done, code = read_options(argc, argv, &t);
     if (code) return code;
+    if ((code = lg_comm_open(&t.comm, &err))) return lg_cli_error("train", code, &err);
+    if (t.timeout > 0) lg_comm_set_timeout(t.comm, t.timeout);
     if (!t.folder) {
         own_folder(&t, folder, sizeof folder);
         t.folder = folder;
@@ -211,6 +229,7 @@ int lg_cmd_train(int argc, char **argv)
                         .access = t.access,
                         .resume = t.resume,
                         .threads = t.threads,
+                        .comm = t.comm,
                         .store = lg_cli_store(t.store),
                         .watch = watch,
                         .each = show_cell,
@@ -222,8 +241,11 @@ int lg_cmd_train(int argc, char **argv)
     lg_cli_cells_clear(&t.cells);
     if (code) {
         if (t.terminal && t.start > 0) fputc('\n', stderr);
-        return lg_cli_error("train", code, &err);
+        return lg_cli_ranks_error("train", t.comm, code, &err);
     }
+    int follows = lg_comm_rank(t.comm) > 0;
+    lg_comm_close(t.comm, 0);
+    if (follows) return done ? LG_EXIT_DONE : lg_cli_stopped();
     if (!done)
         fprintf(stderr,
                 "%sStopped; a checkpoint is saved. To go on, the same command with "

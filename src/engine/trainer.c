@@ -8,19 +8,18 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/pool.h"
-#include "pass.h"
+#include "ranks.h"
 
 enum {
     SHARD_ROWS = 512, /* a shard is closed at this many rows */
-    CHUNK = 1 << 15,  /* parameters that a thread takes at a time */
-    MOST_GROUPS = 64
+    CHUNK = LG__CHUNK,
+    MOST_GROUPS = 1024
 };
 
 struct group {
     int first_shard, shards;
-    int used; /* some shard had a loss: the block holds gradients */
-    struct lg__losses losses;
 };
 
 struct lg_trainer {
@@ -33,7 +32,7 @@ struct lg_trainer {
     struct lg__pool *pool;
     int64_t step;
     float *moment1, *moment2, *grad;
-    float *blocks;              /* [groups, m->size] */
+    float *blocks;              /* [groups of this rank, m->size] */
     double *squares;            /* one a chunk */
     unsigned char *overwritten; /* [tensors] a matmul's gradient overwrites it */
     struct lg__rotary_table turns;
@@ -41,6 +40,9 @@ struct lg_trainer {
     struct lg__block shards;
     int shard_count;
     struct group groups[MOST_GROUPS];
+    struct lg__losses losses[MOST_GROUPS];
+    unsigned char used[MOST_GROUPS]; /* some shard had a loss: the block holds gradients */
+    struct lg__ranks ranks;
 
     /* of the step that is running */
     const lg_batch *batch;
@@ -118,6 +120,11 @@ static size_t chunks(const struct lg_trainer *t) { return (t->m->size + CHUNK - 
 
 lg_trainer *lg_trainer_new(lg_model *m, const lg_train_options *o, lg_error *err)
 {
+    return lg__trainer_new(m, o, NULL, err);
+}
+
+lg_trainer *lg__trainer_new(lg_model *m, const lg_train_options *o, lg_comm *c, lg_error *err)
+{
     if (check_options(o, err)) return NULL;
     struct lg_trainer *t = lg__alloc(sizeof *t);
     if (!t) {
@@ -128,8 +135,8 @@ lg_trainer *lg_trainer_new(lg_model *m, const lg_train_options *o, lg_error *err
     t->o = *o;
     lg__kernels_halve(&t->half, m->k);
     t->pool = lg__pool_new(o->threads, err);
-    if (!t->pool) {
-        free(t);
+    if (!t->pool || lg__ranks_open(&t->ranks, c, o->groups, m->size, err)) {
+        lg_trainer_free(t);
         return NULL;
     }
     size_t bytes = m->size * sizeof(float);
@@ -137,7 +144,7 @@ lg_trainer *lg_trainer_new(lg_model *m, const lg_train_options *o, lg_error *err
     t->moment2 = lg__alloc(bytes);
     t->grad = lg__alloc(bytes);
     if (o->precision == LG_PRECISION_BF16) t->packs = lg__alloc(m->pack_size * sizeof(float));
-    t->blocks = lg__alloc(bytes * (size_t)o->groups);
+    t->blocks = lg__alloc(bytes * (size_t)t->ranks.groups);
     t->squares = lg__alloc(chunks(t) * sizeof *t->squares);
     t->overwritten = lg__alloc((size_t)m->tensor_count);
     t->passes = lg__alloc((size_t)lg__pool_threads(t->pool) * sizeof *t->passes);
@@ -145,7 +152,7 @@ lg_trainer *lg_trainer_new(lg_model *m, const lg_train_options *o, lg_error *err
         !t->passes || (o->precision == LG_PRECISION_BF16 && !t->packs)) {
         lg__fail(err, LG_ERROR_MEMORY,
                  "no memory for %d gradient blocks of %.0f MB; make the model or groups smaller",
-                 o->groups, (double)bytes / 1e6);
+                 t->ranks.groups, (double)bytes / 1e6);
         lg_trainer_free(t);
         return NULL;
     }
@@ -160,6 +167,7 @@ void lg_trainer_free(lg_trainer *t)
     if (!t) return;
     for (int i = 0; t->passes && i < lg__pool_threads(t->pool); i++) lg__pass_free(&t->passes[i]);
     lg__pool_free(t->pool);
+    lg__ranks_close(&t->ranks);
     lg__rotary_table_free(&t->turns);
     lg__block_free(&t->shards);
     if (t->packs) lg_model_touch(t->m);
@@ -192,6 +200,8 @@ static int make_plan(struct lg_trainer *t, const lg_batch *b, lg_error *err)
     int n = 0, s = 0;
     for (int g = 0; g < t->o.groups; g++) {
         t->groups[g] = (struct group){.first_shard = n};
+        t->losses[g] = (struct lg__losses){0};
+        t->used[g] = 0;
         while (s < b->sequences && group_of(b, s, t->o.groups) == g) {
             int first = s, rows = 0;
             while (s < b->sequences && group_of(b, s, t->o.groups) == g &&
@@ -204,7 +214,9 @@ static int make_plan(struct lg_trainer *t, const lg_batch *b, lg_error *err)
         t->groups[g].shards = n - t->groups[g].first_shard;
     }
     t->shard_count = n;
-    for (int i = 0; i < n && !e; i++)
+    const struct lg__ranks *r = &t->ranks;
+    const struct group *last = &t->groups[r->first + r->groups - 1];
+    for (int i = t->groups[r->first].first_shard; i < last->first_shard + last->shards && !e; i++)
         for (int p = 0; p < lg__pool_threads(t->pool) && !e; p++)
             e = lg__pass_reserve(&t->at, &t->passes[p], &shard[i], err);
     return e ? e : lg__rotary_table_reserve(t->m, &t->turns, lg__ids(b), b->rows, err);
@@ -212,23 +224,24 @@ static int make_plan(struct lg_trainer *t, const lg_batch *b, lg_error *err)
 
 /* ---- The parallel parts ---------------------------------------------------------------- */
 
-static void run_group(void *context, int g, int thread)
+static void run_group(void *context, int i_group, int thread)
 {
     struct lg_trainer *t = context;
-    struct group *group = &t->groups[g];
-    float *grad = t->blocks + (size_t)g * t->m->size;
+    int g = t->ranks.first + i_group;
+    const struct group *group = &t->groups[g];
+    float *grad = t->blocks + (size_t)i_group * t->m->size;
     const struct lg__shard *shard = (const struct lg__shard *)t->shards.data + group->first_shard;
     for (int i = 0; i < group->shards; i++) {
         if (!shard[i].wanted) continue;
-        if (!group->used)
+        if (!t->used[g])
             for (int j = 0; j < t->m->tensor_count; j++) {
                 const struct lg__tensor *w = &t->m->tensors[j];
                 if (!t->overwritten[j])
                     memset(grad + w->offset, 0, (size_t)w->rows * (size_t)w->cols * sizeof *grad);
             }
-        lg__pass_run(&t->at, &t->passes[thread], &t->turns, t->batch, &shard[i], grad, !group->used,
-                     &t->scales, &group->losses);
-        group->used = 1;
+        lg__pass_run(&t->at, &t->passes[thread], &t->turns, t->batch, &shard[i], grad, !t->used[g],
+                     &t->scales, &t->losses[g]);
+        t->used[g] = 1;
     }
 }
 
@@ -238,15 +251,20 @@ static size_t chunk_size(const struct lg_trainer *t, int i)
     return t->m->size - from < CHUNK ? t->m->size - from : CHUNK;
 }
 
-static void sum_chunk(void *context, int i, int thread)
+/* Of this rank's groups. */
+static void sum_chunk(struct lg_trainer *t, int i)
 {
-    struct lg_trainer *t = context;
-    size_t from = (size_t)i * CHUNK, n = chunk_size(t, i);
+    size_t from = (size_t)i * CHUNK;
     const float *block[MOST_GROUPS];
-    (void)thread;
-    for (int g = 0; g < t->o.groups; g++)
-        block[g] = t->groups[g].used ? t->blocks + (size_t)g * t->m->size + from : NULL;
-    t->m->k->sum_tree(t->grad + from, block, t->o.groups, n);
+    for (int g = 0; g < t->ranks.groups; g++)
+        block[g] = t->used[t->ranks.first + g] ? t->blocks + (size_t)g * t->m->size + from : NULL;
+    t->m->k->sum_tree(t->grad + from, block, t->ranks.groups, chunk_size(t, i));
+}
+
+/* Of the sum over all ranks. */
+static void end_chunk(struct lg_trainer *t, int i)
+{
+    size_t from = (size_t)i * CHUNK, n = chunk_size(t, i);
     for (int l = 0; l < t->m->config.levels; l++) {
         const struct lg__pointer *p = &t->m->pointer[l];
         if (p->query.out && p->place >= from && p->place < from + n)
@@ -255,12 +273,33 @@ static void sum_chunk(void *context, int i, int thread)
     t->squares[i] = t->m->k->sum_squares(t->grad + from, n);
 }
 
+static void work_chunk_alone(void *context, int i, int thread)
+{
+    (void)thread;
+    sum_chunk(context, i);
+    end_chunk(context, i);
+}
+
+static void work_chunk_sum(void *context, int i, int thread)
+{
+    (void)thread;
+    sum_chunk(context, i);
+}
+
+static void work_chunk_end(void *context, int i, int thread)
+{
+    struct lg_trainer *t = context;
+    (void)thread;
+    if (lg__ranks_has(&t->ranks, (size_t)i)) end_chunk(t, i);
+}
+
 /* The parts of the chunk that lie in one tensor each: decay differs between tensors. */
 static void update_chunk(void *context, int i, int thread)
 {
     struct lg_trainer *t = context;
     size_t from = (size_t)i * CHUNK, end = from + chunk_size(t, i);
     (void)thread;
+    if (!lg__ranks_has(&t->ranks, (size_t)i)) return;
     if (t->clip != 1.0f) t->m->k->scale(t->grad + from, t->clip, end - from);
     for (int j = 0; j < t->m->tensor_count; j++) {
         const struct lg__tensor *w = &t->m->tensors[j];
@@ -324,15 +363,15 @@ static void gather_losses(const struct lg_trainer *t, const struct counts *n, lg
 {
     r->targets = n->token;
     for (int g = 0; g < t->o.groups; g++) {
-        r->loss += t->groups[g].losses.loss;
-        r->right += t->groups[g].losses.right;
-        r->first_rows += t->groups[g].losses.first_rows;
+        r->loss += t->losses[g].loss;
+        r->right += t->losses[g].right;
+        r->first_rows += t->losses[g].first_rows;
     }
     if (n->token) r->loss /= n->token;
     for (int l = 0; l < t->m->config.levels; l++) {
         double id = 0, point = 0;
         for (int g = 0; g < t->o.groups; g++) {
-            const struct lg__losses *from = &t->groups[g].losses;
+            const struct lg__losses *from = &t->losses[g];
             id += from->id_loss[l];
             point += from->point_loss[l];
             r->id_right += from->id_right[l] + from->point_right[l];
@@ -348,6 +387,33 @@ static const char *name_number(double x, char text[32])
 {
     snprintf(text, 32, isnan(x) ? "NaN" : "%g", x);
     return text;
+}
+
+static uint64_t batch_sum(const lg_batch *b)
+{
+    size_t bytes = (size_t)b->rows * sizeof *b->tokens;
+    uint64_t sum = lg__fnv(LG__FNV_START, b->tokens, bytes);
+    sum = lg__fnv(sum, b->targets, bytes);
+    for (int l = 0; l < b->levels; l++) sum = lg__fnv(sum, b->ids[l], bytes);
+    return lg__fnv(sum, b->offsets, ((size_t)b->sequences + 1) * sizeof *b->offsets);
+}
+
+/* The gradients of all groups, their squares chunk by chunk, and the losses; of the gradients, a rank has its part. */
+static int sum_groups(struct lg_trainer *t, const lg_batch *b, lg_error *err)
+{
+    struct lg__ranks *r = &t->ranks;
+    int n = (int)chunks(t), e = 0;
+    r->seconds = 0;
+    if (!r->comm) {
+        lg__pool_run(t->pool, n, work_chunk_alone, t);
+        return 0;
+    }
+    lg__pool_run(t->pool, n, work_chunk_sum, t);
+    for (int i = 0; i < r->segments && !e; i++) e = lg__ranks_sum(r, i, t->m->k, t->grad, err);
+    if (e) return e;
+    lg__pool_run(t->pool, n, work_chunk_end, t);
+    struct lg__ranks_word w = {t->losses, t->used, t->squares, batch_sum(b)};
+    return lg__ranks_tell(r, &w, err);
 }
 
 static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_error *err)
@@ -370,14 +436,15 @@ static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, 
     see_model(t);
     if ((e = make_plan(t, b, err))) return e;
     t->batch = b;
-    lg__pool_run(t->pool, t->o.groups, run_group, t);
-    lg__pool_run(t->pool, (int)chunks(t), sum_chunk, t);
+    lg__pool_run(t->pool, t->ranks.groups, run_group, t);
+    if ((e = sum_groups(t, b, err))) return e;
     double squares = 0;
     for (size_t i = 0; i < chunks(t); i++) squares += t->squares[i];
     gather_losses(t, &n, r);
     r->grad_norm = sqrt(squares);
     if (!isfinite(r->loss) || !isfinite(r->id_loss) || !isfinite(r->grad_norm)) {
         char text[3][32];
+        lg__comm_is_common(t->ranks.comm);
         return lg__fail(err, LG_ERROR_NUMERIC,
                         "step %lld: loss %s, ID loss %s, gradient norm %s; the model was left as "
                         "it was: make lr or grad_clip smaller",
@@ -418,6 +485,9 @@ int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_err
                   ? (float)(t->o.grad_clip / r->grad_norm)
                   : 1.0f;
     lg__pool_run(t->pool, (int)chunks(t), update_chunk, t);
+    e = lg__ranks_join(&t->ranks, t->m->params, err);
+    if (e) return e;
+    r->ranks_s = t->ranks.seconds;
     lg__pool_run(t->pool, t->m->linear_count, pack_linear, t);
     return 0;
 }
@@ -434,4 +504,24 @@ void lg_trainer_set_steps(lg_trainer *t, int64_t steps) { t->step = steps; }
 float *lg_trainer_moment(lg_trainer *t, int i, int second)
 {
     return (second ? t->moment2 : t->moment1) + t->m->tensors[i].offset;
+}
+
+struct lg__ranks *lg__trainer_ranks(lg_trainer *t) { return &t->ranks; }
+
+int lg__trainer_join(lg_trainer *t, lg_error *err)
+{
+    int e = lg__ranks_join(&t->ranks, t->moment1, err);
+    return e ? e : lg__ranks_join(&t->ranks, t->moment2, err);
+}
+
+int lg__trainer_spread(lg_trainer *t, lg_error *err)
+{
+    lg_comm *c = t->ranks.comm;
+    size_t bytes = t->m->size * sizeof(float);
+    int e = lg__comm_spread(c, t->m->params, bytes, 1, err);
+    if (!e) e = lg__comm_spread(c, t->moment1, bytes, 0, err);
+    if (!e) e = lg__comm_spread(c, t->moment2, bytes, 0, err);
+    if (!e) e = lg__comm_spread(c, &t->step, sizeof t->step, 0, err);
+    if (!e && c) lg_model_touch(t->m);
+    return e;
 }

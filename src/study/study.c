@@ -125,6 +125,7 @@ int lg__study_open(struct lg__study *s, const lg_reproduce_options *o, int makes
                                   .store = o->store,
                                   .jobs = o->jobs,
                                   .threads = o->threads,
+                                  .comm = o->comm,
                                   .note = o->note,
                                   .note_context = o->context};
     e = lg__sweep_read(&s->plan, &s->sweep, err);

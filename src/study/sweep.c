@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "certify/contexts.h"
+#include "study/sweep_ranks.h"
 #include "runs/store.h"
 #include "runs/texts.h"
 #include "tasks/tasks.h"
@@ -34,6 +36,7 @@ static const double TELL_SECONDS = 0.1; /* how often a process tells its step */
 struct state {
     int state;
     int64_t seed, step, steps;
+    int killed;  /* how often a worker's process of it was */
     char *error; /* or NULL */
 };
 
@@ -48,6 +51,7 @@ _Static_assert(sizeof(struct message) <= PIPE_BUF, "a message is written in one 
 struct job {
     pid_t pid;
     int pipe, run;
+    int rank; /* of the worker that has it; 0: a process of ours */
 };
 
 struct sweep {
@@ -68,6 +72,8 @@ static int no_memory(lg_error *err)
 {
     return lg__fail(err, LG_ERROR_MEMORY, "no memory for a sweep; end other programs");
 }
+
+static int deals(const struct sweep *s) { return lg_comm_size(s->o->comm) > 1; }
 
 /* ---- Before any work --------------------------------------------------------------------- */
 
@@ -177,12 +183,15 @@ static int prepare(struct sweep *s, lg_error *err)
     if (access(s->o->store, F_OK) == 0 && !(store = lg_store_open(s->o->store, 0, err)))
         return err->code;
     e = check_runs(s, store, err);
+    if (!e && s->o->here) e = lg__folder_make(s->o->folder, err);
     if (!e && !store && !(store = lg_store_open(s->o->store, 1, err))) e = err->code;
     lg_store_close(store);
     if (e) return e;
-    s->most = s->o->jobs < s->plan.count ? s->o->jobs : s->plan.count;
+    int jobs = deals(s) ? lg_comm_size(s->o->comm) - 1 : s->o->jobs;
+    s->most = jobs < s->plan.count ? jobs : s->plan.count;
     if (s->most < 1) s->most = 1;
     s->threads = s->o->threads > 0 ? s->o->threads : lg_cores() / s->most;
+    if (deals(s)) s->threads = lg__comm_threads(s->o->comm, s->o->threads);
     if (s->threads < 1) s->threads = 1;
     s->jobs = lg__alloc((size_t)s->most * sizeof *s->jobs);
     s->polls = lg__alloc((size_t)s->most * sizeof *s->polls);
@@ -200,17 +209,28 @@ static void take_signal(int number)
 }
 
 struct child {
-    int pipe;
+    int pipe; /* -1: it is the caller itself */
+    struct sweep *sweep;
+    int run;
     int64_t step;
     double told;
 };
 
+static void tell(struct sweep *s, int run);
+
 static void say(struct child *c, int state, const char *error)
 {
+    c->told = lg__now();
+    if (c->pipe < 0) {
+        c->sweep->states[c->run].state = state;
+        c->sweep->states[c->run].step = c->step;
+        tell(c->sweep, c->run);
+        if (c->sweep->stopping) told_to_stop = 1;
+        return;
+    }
     struct message m = {.state = state, .step = c->step};
     snprintf(m.error, sizeof m.error, "%s", error);
     while (write(c->pipe, &m, sizeof m) < 0 && errno == EINTR) continue;
-    c->told = lg__now();
 }
 
 static int watch_child(void *context, const lg_run_step *step)
@@ -283,6 +303,17 @@ static void be_child(const struct sweep *s, int run, int pipe, pid_t parent, con
 
 /* ---- The caller's side ------------------------------------------------------------------- */
 
+/* Those that run save and stop. */
+static void stop_jobs(struct sweep *s)
+{
+    s->stopping = 1;
+    for (int j = 0; j < s->running; j++)
+        if (s->jobs[j].rank)
+            lg__job_stop(s->o->comm, s->jobs[j].rank, NULL);
+        else
+            kill(s->jobs[j].pid, SIGTERM);
+}
+
 static void tell(struct sweep *s, int run)
 {
     const struct state *t = &s->states[run];
@@ -299,8 +330,7 @@ static void tell(struct sweep *s, int run)
                       .texts = s->texts[item->group],
                       .error = t->error ? t->error : ""};
     if (!s->watch || s->watch(s->context, &r) || s->stopping) return;
-    s->stopping = 1;
-    for (int j = 0; j < s->running; j++) kill(s->jobs[j].pid, SIGTERM);
+    stop_jobs(s);
 }
 
 /* No signal may come between the fork and the child's own handlers: it would be lost. */
@@ -392,21 +422,121 @@ static void attend(struct sweep *s)
         if (s->polls[count].revents) listen_to(s, (int)count);
 }
 
+/* ---- Workers of other ranks ------------------------------------------------------------------ */
+
+enum { MOST_KILLED = 3 };
+
+static int idle_rank(const struct sweep *s)
+{
+    for (int rank = 1;; rank++) {
+        int j = 0;
+        while (j < s->running && s->jobs[j].rank != rank) j++;
+        if (j == s->running) return rank;
+    }
+}
+
+static int start_on_rank(struct sweep *s, int run, lg_error *err)
+{
+    int rank = idle_rank(s);
+    int e = lg__sweep_deal(&s->plan, run, s->o->comm, rank, s->threads, err);
+    if (e) return e;
+    s->jobs[s->running++] = (struct job){.run = run, .rank = rank};
+    s->states[run].state = TRAINING;
+    tell(s, run);
+    return 0;
+}
+
+/* A child of a worker has ended. One that was killed has its run dealt again. */
+static int finish_on_rank(struct sweep *s, int j, const struct lg__heard *h, lg_error *err)
+{
+    int run = s->jobs[j].run, rank = s->jobs[j].rank;
+    struct state *t = &s->states[run];
+    char text[300];
+    s->jobs[j] = s->jobs[--s->running];
+    int e = lg__sweep_take(&s->plan, run, h, err);
+    if (t->state == TRAINING || t->state == EVALUATING) {
+        int killed = h->signal > 0 && !s->stopping && ++t->killed >= MOST_KILLED;
+        t->state = s->stopping || (h->signal > 0 && !killed) ? WAITING : FAILED;
+        if (h->signal > 0)
+            snprintf(text, sizeof text, "its process on %s was ended %d times, the last time by %s",
+                     lg__comm_name(s->o->comm, rank), t->killed, strsignal(h->signal));
+        else
+            snprintf(text, sizeof text, "its process on %s ended with exit code %d%s%.150s",
+                     lg__comm_name(s->o->comm, rank), h->code, *h->text ? ": " : "", h->text);
+        if (t->state == FAILED) set_error(t, text);
+    }
+    tell(s, run);
+    return e;
+}
+
+static int attend_ranks(struct sweep *s, lg_error *err)
+{
+    struct lg__heard h;
+    int e = lg__job_hear(s->o->comm, &h, 1e-3 * QUIET, err), j = 0;
+    if (e <= 0) {
+        tell(s, s->jobs[0].run);
+        return e;
+    }
+    while (j < s->running && s->jobs[j].rank != h.rank) j++;
+    e = 0;
+    if (j < s->running && h.ended) {
+        e = finish_on_rank(s, j, &h, err);
+    } else if (j < s->running) {
+        struct state *t = &s->states[s->jobs[j].run];
+        long long step;
+        char word[20];
+        int n = 0;
+        if (sscanf(h.text, "%19s %lld %n", word, &step, &n) == 2) {
+            for (int i = TRAINING; i <= FAILED; i++)
+                if (strcmp(word, state_names[i]) == 0) t->state = i;
+            t->step = step;
+            if (t->state == FAILED) set_error(t, h.text + n);
+            if (t->state == TRAINING || t->state == EVALUATING) tell(s, s->jobs[j].run);
+        }
+    }
+    lg__heard_clear(&h);
+    return e;
+}
+
+/* ---- All runs ---------------------------------------------------------------------------------- */
+
+static int next_waiting(const struct sweep *s)
+{
+    int i = 0;
+    while (i < s->plan.count && s->states[i].state != WAITING) i++;
+    return i;
+}
+
 static int run_all(struct sweep *s, lg_error *err)
 {
-    int e = 0, next = 0, count = s->plan.count;
+    int e = 0, next, count = s->plan.count;
     for (int i = 0; i < count && !s->stopping; i++) tell(s, i);
     for (;;) {
-        while (next < count && s->running < s->most && !s->stopping && !e) {
-            if (s->states[next].state == WAITING) e = start(s, next, err);
-            next++;
-        }
-        if (e && !s->stopping) { /* no more processes: those that run save and stop */
-            s->stopping = 1;
-            for (int j = 0; j < s->running; j++) kill(s->jobs[j].pid, SIGTERM);
-        }
-        if (!s->running) return e;
-        attend(s);
+        while (s->running < s->most && !s->stopping && !e && (next = next_waiting(s)) < count)
+            e = deals(s) ? start_on_rank(s, next, err) : start(s, next, err);
+        if (e && !s->stopping) stop_jobs(s);
+        if (!s->running || (e && deals(s))) return e;
+        if (deals(s))
+            e = attend_ranks(s, err);
+        else
+            attend(s);
+    }
+}
+
+/* One after the other, in this process. */
+static void run_here(struct sweep *s)
+{
+    told_to_stop = 0;
+    for (int i = 0; i < s->plan.count && !s->stopping; i++) tell(s, i);
+    for (int i; !s->stopping && (i = next_waiting(s)) < s->plan.count;) {
+        lg_error why = {0};
+        struct child c = {.pipe = -1, .sweep = s, .run = i, .step = s->states[i].step};
+        say(&c, TRAINING, "");
+        int state = work(s, i, &c, &why);
+        s->states[i].state = state;
+        if (state == FAILED) set_error(&s->states[i], why.text);
+        tell(s, i);
+        if (state == WAITING) return;
     }
 }
 
@@ -418,7 +548,10 @@ int lg_sweep(const lg_sweep_options *o, lg_sweep_watch *watch, void *context, in
     if (!err) err = &own;
     *failed = *left = 0;
     int e = prepare(&s, err), prepared = !e;
-    if (!e) e = run_all(&s, err);
+    if (!e && o->here)
+        run_here(&s);
+    else if (!e)
+        e = run_all(&s, err);
     for (int i = 0; i < s.plan.count && s.states; i++) {
         *failed += s.states[i].state == FAILED;
         *left += prepared && s.states[i].state != FAILED && s.states[i].state != DONE;

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "coupling/coupling.h"
 #include "base/memory.h"
+#include "engine/ranks.h"
 #include "measure/bench.h"
 #include "runs/checkpoint.h"
 #include "training/feedback.h"
@@ -52,6 +54,9 @@ struct training {
     double owed;           /* seconds that the store does not know of either */
     lg_error note;         /* to be told after the next step */
 };
+
+/* Rank 0 has the folder and the store; the others compute as it does. */
+static int leads(const struct training *t) { return lg_comm_rank(t->o->comm) == 0; }
 
 static void close_training(struct training *t)
 {
@@ -326,6 +331,13 @@ static void join_kernels(struct training *t, const char before[LG__RUN_KERNELS],
                  (long long)lg_trainer_steps(t->trainer), last, own, all);
 }
 
+/* What rank 0 has begun alone, an evaluation or a checkpoint, may take longer than the others' patience. */
+static int wait_for_lead(struct training *t, lg_error *err)
+{
+    char word = 0;
+    return lg__comm_spread(t->o->comm, &word, 1, 1, err);
+}
+
 /* The rows first: a checkpoint must not know of steps that nobody has the metrics of. */
 static int save(struct training *t, lg_error *err)
 {
@@ -436,7 +448,9 @@ static int one_step(struct training *t, lg_run_step *told, lg_error *err)
                           .tokens = t->batch.rows,
                           .gflop = useful_gflop(t, r.first_rows),
                           .length = t->length,
-                          .sparsity = t->sparsity};
+                          .sparsity = t->sparsity,
+                          .ranks = lg_comm_size(t->o->comm),
+                          .ranks_s = r.ranks_s};
     if (t->run.config.curriculum != LG__CURRICULUM_NONE) follow_curriculum(t, accuracy);
     return 0;
 }
@@ -476,39 +490,46 @@ static int after_step(struct training *t, const lg_run_step *told, int *saved, l
 {
     const struct lg__config *c = &t->run.config;
     lg_error second;
+    int looks = due(told->step, c->eval_every), saves = due(told->step, c->checkpoint_every);
     int e = keep_row(t, told, err);
     *saved = 0;
     if (!e && c->stop_at > 0 && told->step % STOP_EVERY == 0 && whole_range(t))
         e = good_enough(t, err);
     if (!e && due(told->step, c->certify_every)) e = certify(t, err);
-    if (!e && due(told->step, c->eval_every) && (e = evaluate(t, err))) {
+    if (!e && (looks || saves)) e = lg__trainer_join(t->trainer, err);
+    if (!e && looks && leads(t) && (e = evaluate(t, err))) {
         save(t, &second); /* what was learned is not to be lost with the cells */
         return e;
     }
-    if (!e && due(told->step, c->checkpoint_every)) {
-        e = save(t, err);
+    if (!e && saves) {
+        if (leads(t)) e = save(t, err);
         *saved = !e;
-    } else if (!e) {
+    } else if (!e && leads(t)) {
         pass_on_rows(t);
     }
-    return e;
+    return !e && (looks || saves) ? wait_for_lead(t, err) : e;
 }
 
 static int train(struct training *t, int *done, lg_error *err)
 {
     int e = 0, more = 1, saved = 1;
     int64_t step = lg_trainer_steps(t->trainer);
-    if (step && due(step, t->run.config.eval_every) && t->evaluated < step) e = evaluate(t, err);
-    while (!e && more && !t->enough && !stopped(t) &&
-           lg_trainer_steps(t->trainer) < t->run.options.steps) {
+    struct lg__ranks *ranks = lg__trainer_ranks(t->trainer);
+    if (step && due(step, t->run.config.eval_every) && t->evaluated < step) {
+        if (leads(t)) e = evaluate(t, err);
+        if (!e) e = wait_for_lead(t, err);
+    }
+    while (!e && !t->enough && lg_trainer_steps(t->trainer) < t->run.options.steps) {
         lg_run_step told;
+        ranks->asks = !more || stopped(t);
+        if (ranks->comm ? ranks->asked : ranks->asks) break; /* ranks stop after the same step */
         if ((e = one_step(t, &told, err)) || (e = after_step(t, &told, &saved, err))) break;
         told.note = t->note.text[0] ? t->note.text : NULL;
         if (t->o->watch) more = t->o->watch(t->o->context, &told);
         t->note.text[0] = 0;
     }
     if (t->store) lg__store_wait(t->store, LONG_WAIT);
-    if (!e && !saved) e = save(t, err);
+    if (!e && !saved && !(e = lg__trainer_join(t->trainer, err)) && leads(t)) e = save(t, err);
     *done = !e && (t->enough || lg_trainer_steps(t->trainer) >= t->run.options.steps);
     return e;
 }
@@ -563,26 +584,34 @@ static int open_run(struct training *t, lg_error *err)
     return e;
 }
 
-/* Everything that can be refused, then the folder, its lock and the store. */
-static int start(struct training *t, int *there, lg_error *err)
+/* Everything that can be refused before anything is written. */
+static int check(struct training *t, int *there, lg_error *err)
 {
     const lg_run_options *o = t->o;
-    int e = open_run(t, err);
+    int e = open_run(t, err), threads = lg__comm_threads(o->comm, o->threads);
     if (e) return e;
     if ((e = lg__text_check_training(t->run.task, err))) return e;
-    t->run.options.threads = o->threads;
+    t->run.options.threads = threads;
     start_curriculum(t);
-    t->trainer = lg_trainer_new(t->run.model, &t->run.options, err);
-    if (!t->trainer) return LG_ERROR_MEMORY;
-    e = lg__run_check_folder(&t->run, o->folder, o->resume, there, err);
-    if (!e && !has_checkpoint(t)) e = lg__run_take_weights(&t->run, o->access.fallback, err);
-    if (!e) e = lg__feedback_open(&t->feedback, &t->run, o->threads, err);
-    if (!e && t->run.config.eval_every) {
+    t->trainer = lg__trainer_new(t->run.model, &t->run.options, o->comm, err);
+    if (!t->trainer) return err->code;
+    if (leads(t)) e = lg__run_check_folder(&t->run, o->folder, o->resume, there, err);
+    if (!e && leads(t) && !has_checkpoint(t))
+        e = lg__run_take_weights(&t->run, o->access.fallback, err);
+    if (!e) e = lg__feedback_open(&t->feedback, &t->run, threads, err);
+    if (e || !leads(t)) return e;
+    if (t->run.config.eval_every) {
         lg_eval_options grid = {.folder = o->folder, .predicted = -1};
         e = lg__run_check_eval(&t->run, &grid, err);
     }
-    if (!e) e = check_store(o->store, err);
-    if (!e) e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);
+    return e ? e : check_store(o->store, err);
+}
+
+/* The folder, its lock and the store. */
+static int claim(struct training *t, int *there, lg_error *err)
+{
+    const lg_run_options *o = t->o;
+    int e = lg__run_claim_folder(&t->run, o->folder, o->resume, there, &t->lock, err);
     if (!e && lg__text_tokenizer(t->run.task))
         e = lg__run_keep_tokenizer(lg__text_tokenizer(t->run.task)->file, o->folder, err);
     if (!e)
@@ -621,30 +650,88 @@ static int tell_state(struct training *t, int e, int done, lg_error *err)
     return lg__store_state(t->store, t->number, done ? "done" : "stopped", NULL, err);
 }
 
+/* Whether all ranks have the same program, kernels and config, and none has found an error; nothing is written yet. */
+static int agree(struct training *t, int e, lg_error *err)
+{
+    struct lg__comm_card card = {.code = e};
+    if (lg_comm_size(t->o->comm) == 1) return e;
+    char *text = e ? NULL : lg__config_text(&t->run.config);
+    lg__comm_card_fill(&card, "train");
+    if (e)
+        memcpy(card.text, err->text, sizeof card.text);
+    else
+        lg__run_kernels(t->run.model, t->run.options.precision, card.kernels);
+    if (text) card.config = lg__fnv(LG__FNV_START, text, strlen(text));
+    free(text);
+    return lg__comm_agree(t->o->comm, &card, err);
+}
+
+/* What rank 0 alone does before the first step. */
+static int begin(struct training *t, int *there, lg_error *warning, lg_error *err)
+{
+    int e = claim(t, there, err);
+    if (!e && *there) e = load(t, warning, err);
+    if (!e) e = keep_weights(t, err);
+    if (!e) e = take_back(t, err);
+    if (!e) e = rewind_store(t, warning, err);
+    if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);
+    if (!e && !*there) lg__certificate_warn(&t->run, t->run.remark, sizeof t->run.remark);
+    if (e) return e;
+    long long step = (long long)lg_trainer_steps(t->trainer);
+    const char *more = warning->text[0] ? warning->text : t->run.remark;
+    if (step)
+        snprintf(t->note.text, sizeof t->note.text,
+                 "going on from the checkpoint of step %lld%s%.420s", step, *more ? "; " : "",
+                 more);
+    else
+        snprintf(t->note.text, sizeof t->note.text, "%s", more);
+    remember(t);
+    return 0;
+}
+
+/* Where rank 0 stands, to all: weights, moments and steps, and what its checkpoint's note says. */
+static int spread(struct training *t, lg_error *err)
+{
+    lg_comm *c = t->o->comm;
+    char kernels[LG__RUN_KERNELS], *note = NULL;
+    size_t size = 0;
+    if (lg_comm_size(c) == 1) return 0;
+    int e = lg__trainer_spread(t->trainer, err);
+    if (!e && leads(t)) {
+        note = write_note(t, err);
+        if (!note) e = LG_ERROR_MEMORY;
+        size = note ? strlen(note) + 1 : 0;
+    }
+    if (!e) e = lg__comm_spread(c, &size, sizeof size, 0, err);
+    if (!e && !leads(t) && !(note = lg__alloc(size)))
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory for a note of %zu bytes", size);
+    if (!e) e = lg__comm_spread(c, note, size, 0, err);
+    if (!e && !leads(t)) e = read_note(t, note, kernels, err);
+    free(note);
+    return e;
+}
+
 int lg_run_train(const lg_run_options *o, int *done, lg_error *err)
 {
     lg_error own, warning = {0};
     struct training *t = lg__alloc(sizeof *t);
     int there = 0;
+    lg_run_options follower = *o;
     if (!err) err = &own;
     *done = 0;
     if (!t) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a run; end other programs");
-    t->o = o;
+    follower.watch = NULL;
+    follower.each = NULL;
+    follower.store = NULL;
+    t->o = lg_comm_rank(o->comm) ? &follower : o;
     t->lock = -1;
     t->written = lg__now();
     lg_batch_init(&t->batch);
     lg_example_init(&t->example);
-    int e = start(t, &there, err);
-    if (!e && there) e = load(t, &warning, err);
-    if (!e) e = keep_weights(t, err);
-    if (!e) e = take_back(t, err);
-    if (!e) e = rewind_store(t, &warning, err);
-    if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);
-    if (!e && !there) lg__certificate_warn(&t->run, t->run.remark, sizeof t->run.remark);
+    int e = agree(t, check(t, &there, err), err);
+    if (!e) e = lg__comm_follow(o->comm, leads(t) ? begin(t, &there, &warning, err) : 0, err);
+    if (!e) e = spread(t, err);
     if (!e) {
-        snprintf(t->note.text, sizeof t->note.text, "%s",
-                 warning.text[0] ? warning.text : t->run.remark);
-        remember(t);
         if (t->store) lg__store_wait(t->store, SHORT_WAIT);
         e = train(t, done, err);
         e = tell_state(t, e, *done, err);

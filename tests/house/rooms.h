@@ -35,11 +35,12 @@ static const struct room {
     {"library",
      {"base/", "engine/", "positions/", "tasks/", "text/", "formats/", "runs/", "measure/"},
      {0}},
+    {"cluster", {"base/", "runs/"}, {0}},
     {"report", {"base/", "runs/store.h"}, {"tasks"}},
     {"couple", {"base/", "tasks/", "coupling/", "runs/", "measure/", "training/", "report/"}, {0}},
     {"study",
      {"base/", "tasks/", "text/", "theory/", "formats/", "runs/", "measure/", "certify/",
-      "training/", "report/", "couple/"},
+      "training/", "report/", "couple/", "cluster/"},
      {0}},
     {"cli", {0}, {0}}, /* includes public headers alone, and links whatever these declare */
 };
