@@ -36,9 +36,10 @@ int lg_page_add_run(lg_page *p, lg_store *s, const char *run, const lg_page_run_
 int lg_page_add_result(lg_page *p, const lg_reproduce_options *o, lg_error *err);
 /* All folders of o->results that have a README.md, by name. */
 int lg_page_add_results(lg_page *p, const lg_reproduce_options *o, lg_error *err);
-/* The example that the sampler has made, drawn with its IDs. */
-int lg_page_add_example(lg_page *p, const lg_sampler *s, lg_error *err);
-/* What lg_run_generate gives, drawn; its callbacks are replaced. */
+/* The example that the sampler has made, drawn with its IDs. window: lo and hi of key - query that a query sees;
+ * NULL: all. */
+int lg_page_add_example(lg_page *p, const lg_sampler *s, const int *window, lg_error *err);
+/* What lg_run_generate gives, drawn; its callbacks are replaced. Of a run of texts: a passage with its sources. */
 int lg_page_add_answers(lg_page *p, const lg_generate_options *o, lg_error *warning, lg_error *err);
 /* Writes the file whole or not at all. */
 int lg_page_write(lg_page *p, const char *file, lg_error *err);

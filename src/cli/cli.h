@@ -88,6 +88,8 @@ int lg_cli_error(const char *command, int code, const lg_error *err);
 
 /* All of a file, or of stdin ("-"), and a 0 behind it; to be freed. NULL: it could not be read, which is said. */
 char *lg_cli_read_all(const char *command, const char *file, size_t *n);
+/* "lengthen" and these words, in quotes where a shell needs them. */
+void lg_cli_command_line(int argc, char **argv, char *line, size_t size);
 /* Seconds, from some moment on. */
 double lg_cli_now(void);
 /* The array with room for one more than count elements; NULL: no memory, and it is as it was. */

@@ -45,17 +45,6 @@ struct request {
     char command[4096];
 };
 
-/* The words of the command line, in quotes where a shell needs them. */
-static void keep_command(struct request *q, int argc, char **argv)
-{
-    size_t used = (size_t)snprintf(q->command, sizeof q->command, "lengthen");
-    for (int i = 0; i < argc && used < sizeof q->command; i++) {
-        int plain = argv[i][0] && !argv[i][strcspn(argv[i], " \t\n\"'$`\\|&;<>()*?[]{}#~!")];
-        used += (size_t)snprintf(q->command + used, sizeof q->command - used,
-                                 plain ? " %s" : " '%s'", argv[i]);
-    }
-}
-
 static int is_result(const struct request *q, const char *name)
 {
     char path[4096];
@@ -103,7 +92,7 @@ int lg_cmd_report(int argc, char **argv)
         {0},
     };
     lg_error err = {0};
-    keep_command(&q, argc, argv);
+    lg_cli_command_line(argc, argv, q.command, sizeof q.command);
     int code = lg_cli_options("report", rows, &argc, &argv);
     if (code) return code;
     q.run.passage = !q.no_passage;

@@ -73,13 +73,6 @@ lg_page *lg_page_new(const char *title, const char *command, lg_error *err)
 
 void lg_page_note(lg_page *p, const char *sentence) { lg__put_text(&p->notes, NULL, sentence); }
 
-static void put_list(lg_buffer *b, const char *key, const lg_buffer *list)
-{
-    lg__put_open(b, key, '[');
-    lg_buffer_put(b, list->data ? list->data : "");
-    lg__put_close(b, ']');
-}
-
 int lg_page_write(lg_page *p, const char *file, lg_error *err)
 {
     lg_buffer data = {0}, page = {0};
@@ -87,17 +80,16 @@ int lg_page_write(lg_page *p, const char *file, lg_error *err)
     time_t now = time(NULL);
     struct tm t;
     if (gmtime_r(&now, &t)) strftime(made, sizeof made, "%Y-%m-%d %H:%M UTC", &t);
-    data.lost = p->runs.lost | p->results.lost | p->methods.lost | p->notes.lost;
     lg__put_open(&data, NULL, '{');
     lg__put_text(&data, "title", p->title);
     lg__put_text(&data, "command", p->command);
     lg__put_text(&data, "made", made);
     lg__put_text(&data, "version", lg_version());
     lg__put_text(&data, "commit", lg_commit());
-    put_list(&data, "notes", &p->notes);
-    put_list(&data, "runs", &p->runs);
-    put_list(&data, "results", &p->results);
-    put_list(&data, "methods", &p->methods);
+    lg__put_list(&data, "notes", &p->notes);
+    lg__put_list(&data, "runs", &p->runs);
+    lg__put_list(&data, "results", &p->results);
+    lg__put_list(&data, "methods", &p->methods);
     lg__put_close(&data, '}');
     page.lost = data.lost;
     if (data.data) lg__page_html(&page, p->title, data.data, "LG.report(data)");

@@ -74,15 +74,6 @@ static void put_levels(lg_buffer *b, int levels, const char *const *names)
     lg__put_close(b, ']');
 }
 
-static void put_tokens(lg_buffer *b, lg_buffer *tokens)
-{
-    lg__put_open(b, "tokens", '[');
-    lg_buffer_put(b, tokens->data ? tokens->data : "");
-    lg__put_close(b, ']');
-    b->lost |= tokens->lost;
-    lg_buffer_clear(tokens);
-}
-
 static void put_answer(void *context, const lg_run_answer *a)
 {
     struct generation *g = context;
@@ -102,8 +93,9 @@ static void put_answer(void *context, const lg_run_answer *a)
     lg__put_json(b, "window", g->window);
     lg__put_int(b, "prompt", a->prompt);
     lg__put_json(b, "exact", a->known ? a->exact ? "true" : "false" : NULL);
-    put_tokens(b, &g->tokens);
+    lg__put_list(b, "tokens", &g->tokens);
     lg__put_close(b, '}');
+    lg_buffer_clear(&g->tokens);
 }
 
 int lg__page_generate(lg_buffer *b, const lg_generate_options *o, lg_error *warning, lg_error *err)
@@ -119,14 +111,9 @@ int lg__page_generate(lg_buffer *b, const lg_generate_options *o, lg_error *warn
     return e;
 }
 
-int lg_page_add_answers(lg_page *p, const lg_generate_options *o, lg_error *warning, lg_error *err)
-{
-    return lg__page_generate(&p->methods, o, warning, err);
-}
-
 /* ---- An example of a task ---------------------------------------------------------------------- */
 
-int lg_page_add_example(lg_page *p, const lg_sampler *s, lg_error *err)
+int lg_page_add_example(lg_page *p, const lg_sampler *s, const int *window, lg_error *err)
 {
     const lg_example *x = &s->x;
     const lg_task_shape *shape = s->plan.shape;
@@ -152,12 +139,17 @@ int lg_page_add_example(lg_page *p, const lg_sampler *s, lg_error *err)
     lg__put_text(b, "title", title);
     lg__put_text(b, "task", shape->info->name);
     put_levels(b, levels, names);
-    lg__put_text(b, "span", "full");
-    lg__put_json(b, "window", NULL);
+    lg__put_text(b, "span", window ? "window" : "full");
+    lg__put_key(b, "window");
+    if (window)
+        lg_buffer_print(b, "[[%d,%d]]", window[0], window[1]);
+    else
+        lg_buffer_put(b, "null");
     lg__put_int(b, "prompt", x->answer);
     lg__put_json(b, "exact", NULL);
-    put_tokens(b, &tokens);
+    lg__put_list(b, "tokens", &tokens);
     lg__put_close(b, '}');
+    lg_buffer_clear(&tokens);
     return 0;
 }
 
@@ -229,16 +221,19 @@ int lg__page_passage(lg_buffer *b, const char *folder, const lg_run_access *acce
         lg__put_int(b, "few", sum.few);
         lg__put_int(b, "many", sum.many);
         lg__put_int(b, "most_k", sum.most_k);
-        lg__put_open(b, "pieces", '[');
-        lg_buffer_put(b, t.pieces.data ? t.pieces.data : "");
-        lg__put_close(b, ']');
-        lg__put_open(b, "rows", '[');
-        lg_buffer_put(b, t.rows.data ? t.rows.data : "");
-        lg__put_close(b, ']');
+        lg__put_list(b, "pieces", &t.pieces);
+        lg__put_list(b, "rows", &t.rows);
         lg__put_close(b, '}');
-        b->lost |= t.pieces.lost | t.rows.lost;
     }
     lg_buffer_clear(&t.pieces);
     lg_buffer_clear(&t.rows);
     return e;
+}
+
+/* ---- Either -------------------------------------------------------------------------------------- */
+
+int lg_page_add_answers(lg_page *p, const lg_generate_options *o, lg_error *warning, lg_error *err)
+{
+    return lg__page_is_text(o->folder) ? lg__page_passage(&p->methods, o->folder, &o->access, err)
+                                       : lg__page_generate(&p->methods, o, warning, err);
 }

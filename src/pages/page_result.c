@@ -164,15 +164,6 @@ static int is_experiment(const lg_reproduce_options *o)
     return n > 0 && n < PATH_MAX && access(path, R_OK) == 0;
 }
 
-static void put_list(lg_buffer *b, const char *key, lg_buffer *list)
-{
-    lg__put_open(b, key, '[');
-    lg_buffer_put(b, list->data ? list->data : "");
-    lg__put_close(b, ']');
-    b->lost |= list->lost;
-    lg_buffer_clear(list);
-}
-
 int lg_page_add_result(lg_page *p, const lg_reproduce_options *o, lg_error *err)
 {
     struct result r = {0};
@@ -213,9 +204,11 @@ int lg_page_add_result(lg_page *p, const lg_reproduce_options *o, lg_error *err)
     put_images(b, folder, page);
     put_certificates(b, folder);
     put_made(b, journal);
-    put_list(b, "figures", &r.figures);
-    put_list(b, "checks", &r.checks);
+    lg__put_list(b, "figures", &r.figures);
+    lg__put_list(b, "checks", &r.checks);
     lg__put_close(b, '}');
+    lg_buffer_clear(&r.figures);
+    lg_buffer_clear(&r.checks);
     json_decref(journal);
     free(text);
     free(page);

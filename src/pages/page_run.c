@@ -164,9 +164,7 @@ static void add_generations(lg_page *p, const char *run, const char *folder,
         e = lg__page_generate(&list, &g, &warning, &err);
     }
     if (e) note_missing(p, run, "no generation", &err);
-    lg__put_open(&p->runs, "generations", '[');
-    lg_buffer_put(&p->runs, list.data ? list.data : "");
-    lg__put_close(&p->runs, ']');
+    lg__put_list(&p->runs, "generations", &list);
     lg_buffer_clear(&list);
 }
 

@@ -15,6 +15,8 @@ void lg__put_key(lg_buffer *b, const char *key); /* whatever comes next is its v
 void lg__put_text(lg_buffer *b, const char *key, const char *value);
 void lg__put_int(lg_buffer *b, const char *key, int64_t value);
 void lg__put_real(lg_buffer *b, const char *key, double value); /* not finite: null */
+/* A list whose entries were put one by one. */
+void lg__put_list(lg_buffer *b, const char *key, const lg_buffer *entries);
 /* A member whose value is JSON already; NULL or "": null. */
 void lg__put_json(lg_buffer *b, const char *key, const char *json);
 

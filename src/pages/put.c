@@ -53,3 +53,11 @@ void lg__put_json(lg_buffer *b, const char *key, const char *json)
     lg__put_key(b, key);
     lg_buffer_put(b, json && *json ? json : "null");
 }
+
+void lg__put_list(lg_buffer *b, const char *key, const lg_buffer *entries)
+{
+    lg__put_open(b, key, '[');
+    lg_buffer_put(b, entries->data ? entries->data : "");
+    lg__put_close(b, ']');
+    b->lost |= entries->lost;
+}

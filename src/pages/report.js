@@ -273,5 +273,5 @@ LG.report = data => {
   }
   if (data.runs.length) wrap.append(h('section', { class: 'runs' }, h('h2', {}, data.runs.length > 1 ? `${data.runs.length} runs` : data.runs[0].name), LG.runsView(data.runs, null)));
   for (const r of data.results) wrap.append(LG.result(r));
-  if (data.methods.length) wrap.append(LG.methodLegend(), ...data.methods.map(LG.method));
+  if (data.methods.length) wrap.append(LG.methodLegend(), ...data.methods.map(m => m.pieces ? LG.passage(m) : LG.method(m)));
 };
