@@ -1,5 +1,5 @@
 /* runs.c: `lengthen runs`: the runs in the store: listed and deleted here, shown in runs_show.c,
- * compared in runs_compare.c. */
+ * compared in runs_compare.c, watched in runs_watch.c. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@
 #include "cli/table.h"
 
 const char lg_cmd_runs_help[] =
-    "Usage: lengthen runs [list | show RUN | compare RUN RUN.. | delete RUN..] [OPTIONS]\n"
+    "Usage: lengthen runs [list | show RUN | compare RUN RUN.. | watch [RUN..] | delete RUN..]\n"
+    "                     [OPTIONS]\n"
     "\n"
     "The runs in the store, which `lengthen train` and `eval` fill. RUN is a number of the list,\n"
     "the run's folder, the last part of that, or the first letters of its ID.\n"
@@ -36,6 +37,8 @@ const char lg_cmd_runs_help[] =
     "  --plot FILE       draw their exact answers by length, or losses (.svg, .png, .pdf)\n"
     "  --size WxH        of the figure, in pixels\n"
     "  --measure KIND,.. these instead, columns of `lengthen eval --csv`\n"
+    "watch: step, loss and accuracy of the runs that train (or RUN..), until none does; Ctrl-C\n"
+    "ends the watch, not the runs. --task as in list.\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
     "  --yes             does not ask\n"
     "\n"
@@ -466,8 +469,8 @@ static int delete_runs(struct lg_cli_asked *a)
 
 /* ---- The command ------------------------------------------------------------------------ */
 
-enum { LIST, SHOW, COMPARE, DELETE, VERBS };
-static const char *const verbs[VERBS] = {"list", "show", "compare", "delete"};
+enum { LIST, SHOW, COMPARE, WATCH, DELETE, VERBS };
+static const char *const verbs[VERBS] = {"list", "show", "compare", "watch", "delete"};
 
 static int wrong_verb(const char *word)
 {
@@ -506,7 +509,7 @@ static int read_words(int argc, char **argv, struct lg_cli_asked *a, int *verb)
         return lg_cli_wrong("runs", "one run at a time; \"%s\" is too much", a->names[1]);
     if (*verb == COMPARE && a->name_count < 2)
         return lg_cli_wrong("runs", "which runs? `runs compare` takes two or more");
-    if (*verb != LIST && !a->name_count)
+    if (*verb != LIST && *verb != WATCH && !a->name_count)
         return lg_cli_wrong("runs", "which run? `lengthen runs` lists them");
     return 0;
 }
@@ -526,7 +529,7 @@ static int check_options(const struct lg_cli_asked *a, int verb)
                 {"plot", a->plot != NULL, COMPARE},
                 {"measure", a->measures.count, COMPARE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].used && rows[i].verb != verb)
+        if (rows[i].used && rows[i].verb != verb && !(i == 0 && verb == WATCH))
             return lg_cli_wrong("runs", "--%s goes with `runs %s` alone", rows[i].name,
                                 verbs[rows[i].verb]);
     if (a->csv && !a->steps) return lg_cli_wrong("runs", "--csv goes with --steps; add it");
@@ -566,6 +569,7 @@ int lg_cmd_runs(int argc, char **argv)
     code = !a.store          ? -1
            : verb == SHOW    ? lg_cli_runs_show(&a)
            : verb == COMPARE ? lg_cli_runs_compare(&a)
+           : verb == WATCH   ? lg_cli_runs_watch(&a)
            : verb == DELETE  ? delete_runs(&a)
                              : list_runs(&a);
     lg_store_close(a.store);
