@@ -9,6 +9,7 @@
  *     lengthen_report.h    figures, the folders of a probe and of the theory
  *     lengthen_couple.h    position IDs for data that has none, found from examples
  *     lengthen_study.h     sweeps, experiments, a first try of a task
+ *     lengthen_pages.h     reports and live pages for a browser
  *
  * Simple use: a run from its config to a table.
  *
@@ -26,6 +27,7 @@
 #include "lengthen_couple.h"
 #include "lengthen_library.h"
 #include "lengthen_measure.h"
+#include "lengthen_pages.h"
 #include "lengthen_report.h"
 #include "lengthen_runs.h"
 #include "lengthen_study.h"

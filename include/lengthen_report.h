@@ -124,6 +124,19 @@ int lg_theory_files_write(const lg_theory_files *f, lg_error *warning, lg_error 
 int lg_theory_bridge_draw(const lg_theory_bridge *b, const char *title, const char *file,
                           lg_error *err);
 
+/* ---- Event files of TensorBoard ------------------------------------------------------------------ */
+
+/* Scalars as TensorBoard reads them: FOLDER/events.out.tfevents.TIME.HOST.PID, records with their CRC32C. */
+typedef struct lg_events lg_events;
+/* Makes the folder and a new file in it. NULL: err. */
+lg_events *lg_events_open(const char *folder, lg_error *err);
+/* train/loss, train/accuracy, train/lr, .. of a step. */
+int lg_events_step(lg_events *e, const lg_run_step *s, lg_error *err);
+/* What was measured on the way, as eval/KIND/PLACE at the cell's step. */
+int lg_events_cell(lg_events *e, const lg_cell *c, lg_error *err);
+/* Writes what is left; NULL is accepted. */
+int lg_events_close(lg_events *e, lg_error *err);
+
 /* ---- Config pages ------------------------------------------------------------------------------ */
 
 /* docs/CONFIG.md, and the same as plain text; to be freed; NULL: no memory. */

@@ -185,7 +185,8 @@ int lg_export(const lg_model *m, int length, const char *folder, lg_error *err);
 /* Runs, the metrics of their steps and the cells of their evaluations: one SQLite file, into
  * which several processes may write at once. */
 typedef struct lg_store lg_store;
-/* create 1: makes it if it is not there. One of another version is refused. */
+/* create 1: makes it if it is not there; -1: it is only read, and nothing can be written to it. One of another
+ * version is refused. */
 lg_store *lg_store_open(const char *file, int create, lg_error *err);
 void lg_store_close(lg_store *s);
 

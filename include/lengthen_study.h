@@ -104,6 +104,8 @@ typedef struct lg_check {
 typedef void lg_check_callback(void *context, const lg_check *c);
 /* missing: why it was not drawn, or NULL. */
 typedef void lg_figure_callback(void *context, const char *file, const char *missing);
+/* A figure or a map, the other one is NULL; lives until the callback returns. */
+typedef void lg_drawn_callback(void *context, const lg_figure *f, const lg_heatmap *m);
 
 typedef struct lg_reproduce_options {
     const char *name; /* of the experiment: its file is EXPERIMENTS/NAME.yaml; it may lie in a
@@ -120,6 +122,7 @@ typedef struct lg_reproduce_options {
     lg_sweep_watch *watch;      /* of the runs that are made now; NULL: nobody */
     lg_check_callback *check;   /* or NULL, as the next two */
     lg_figure_callback *figure; /* after each */
+    lg_drawn_callback *drawn;   /* gets the figures, and no file is drawn; NULL: they are drawn */
     lg_note_callback *note;     /* something that the user should know */
     void *context;              /* of all */
 } lg_reproduce_options;
@@ -150,6 +153,8 @@ typedef struct lg_reproduce_result {
  * draws, if gnuplot is there, and checks. A damaged file of rows or run.json is refused and left as it
  * is. */
 int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error *err);
+/* The figures and checks of the rows that are there, to o->drawn and o->check; trains and writes nothing. */
+int lg_experiment_show(const lg_reproduce_options *o, lg_error *err);
 
 /* ---- Trying a task ---------------------------------------------------------------------------- */
 

@@ -30,9 +30,11 @@ int lg_cmd_generate(int argc, char **argv);
 int lg_cmd_import(int argc, char **argv);
 int lg_cmd_positions(int argc, char **argv);
 int lg_cmd_probe(int argc, char **argv);
+int lg_cmd_report(int argc, char **argv);
 int lg_cmd_reproduce(int argc, char **argv);
 int lg_cmd_runs(int argc, char **argv);
 int lg_cmd_sample(int argc, char **argv);
+int lg_cmd_serve(int argc, char **argv);
 int lg_cmd_sweep(int argc, char **argv);
 int lg_cmd_tasks(int argc, char **argv);
 int lg_cmd_tokenizer(int argc, char **argv);
@@ -52,9 +54,11 @@ extern const char lg_cmd_generate_help[];
 extern const char lg_cmd_import_help[];
 extern const char lg_cmd_positions_help[];
 extern const char lg_cmd_probe_help[];
+extern const char lg_cmd_report_help[];
 extern const char lg_cmd_reproduce_help[];
 extern const char lg_cmd_runs_help[];
 extern const char lg_cmd_sample_help[];
+extern const char lg_cmd_serve_help[];
 extern const char lg_cmd_sweep_help[];
 extern const char lg_cmd_tasks_help[];
 extern const char lg_cmd_tokenizer_help[];
@@ -95,6 +99,8 @@ int lg_cli_ranks_error(const char *command, lg_comm *c, int code, const lg_error
 
 /* All of a file, or of stdin ("-"), and a 0 behind it; to be freed. NULL: it could not be read, which is said. */
 char *lg_cli_read_all(const char *command, const char *file, size_t *n);
+/* "lengthen" and these words, in quotes where a shell needs them. */
+void lg_cli_command_line(int argc, char **argv, char *line, size_t size);
 /* Seconds, from some moment on. */
 double lg_cli_now(void);
 /* The array with room for one more than count elements; NULL: no memory, and it is as it was. */

@@ -199,3 +199,12 @@ void lg_cli_last_part(const char *folder, char name[256])
     snprintf(name, 256, "%.*s", (int)(end - start), folder + start);
     lg_plain(name);
 }
+
+void lg_cli_command_line(int argc, char **argv, char *line, size_t size)
+{
+    size_t used = (size_t)snprintf(line, size, "lengthen");
+    for (int i = 0; i < argc && used < size; i++) {
+        int plain = argv[i][0] && !argv[i][strcspn(argv[i], " \t\n\"'$`\\|&;<>()*?[]{}#~!")];
+        used += (size_t)snprintf(line + used, size - used, plain ? " %s" : " '%s'", argv[i]);
+    }
+}

@@ -32,6 +32,10 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_export},
     {LG_CLI_RUN, "runs", "list, show, compare and delete the runs in the store", lg_cmd_runs_help,
      lg_cmd_runs},
+    {LG_CLI_RUN, "report", "runs and results as one HTML file, with figures", lg_cmd_report_help,
+     lg_cmd_report},
+    {LG_CLI_RUN, "serve", "the runs of the store in a browser, as they train", lg_cmd_serve_help,
+     lg_cmd_serve},
     {LG_CLI_LOOK, "tasks", "the tasks: formats, settings, examples", lg_cmd_tasks_help,
      lg_cmd_tasks},
     {LG_CLI_LOOK, "sample", "print examples of a task with their position IDs", lg_cmd_sample_help,
@@ -53,11 +57,11 @@ static const struct lg_cli_command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* One screen: 24 lines of 80 columns, also when there are 20 commands. */
+/* One screen: 24 lines of 80 columns, also when there are 22 commands. */
 static void print_help(FILE *out)
 {
     static const char *const groups[LG_CLI_GROUPS] = {"look", "run", "measure"};
-    fputs("Usage: lengthen COMMAND [OPTIONS]      train short, test long, on the CPU\n\n", out);
+    fputs("Usage: lengthen COMMAND [OPTIONS]      train short, test long, on the CPU\n", out);
     for (int g = 0; g < LG_CLI_GROUPS; g++) {
         int shown = 0;
         for (int i = 0; i < COMMANDS; i++)
@@ -65,9 +69,7 @@ static void print_help(FILE *out)
                 fprintf(out, "%-8s %-10s %s\n", shown++ ? "" : groups[g], commands[i].name,
                         commands[i].line);
     }
-    fputs("First  lengthen demo;  lengthen sample addition;  lengthen train CONFIG.yaml\n"
-          "Then   lengthen COMMAND --help: what it does, its options, an example; --version\n",
-          out);
+    fputs("First  lengthen demo;  then  lengthen COMMAND --help: options, an example\n", out);
 }
 
 int lg_cli_wrong(const char *command, const char *format, ...)

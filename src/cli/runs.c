@@ -1,5 +1,5 @@
 /* runs.c: `lengthen runs`: the runs in the store: listed and deleted here, shown in runs_show.c,
- * compared in runs_compare.c. */
+ * compared in runs_compare.c, watched in runs_watch.c. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "cli/table.h"
 
 const char lg_cmd_runs_help[] =
-    "Usage: lengthen runs [list | show RUN | compare RUN RUN.. | delete RUN.. |\n"
+    "Usage: lengthen runs [list | show RUN | compare RUN RUN.. | watch [RUN..] | delete RUN.. |\n"
     "       merge STORE..] [OPTIONS]\n"
     "\n"
     "The runs in the store, which `lengthen train` and `eval` fill. RUN is a number of the list,\n"
@@ -37,6 +37,8 @@ const char lg_cmd_runs_help[] =
     "  --plot FILE       draw their exact answers by length, or losses (.svg, .png, .pdf)\n"
     "  --size WxH        of the figure, in pixels\n"
     "  --measure KIND,.. these instead, columns of `lengthen eval --csv`\n"
+    "watch: step, loss and accuracy of the runs that train (or RUN..), until none does; Ctrl-C\n"
+    "ends the watch, not the runs. --task as in list.\n"
     "merge: joins these stores into the store: the runs that it lacks, and of runs that it has\n"
     "steps and cells that it lacks. They stay as they are.\n"
     "delete: the rows of runs and what they wrote into their folders. First shows them and asks.\n"
@@ -488,8 +490,8 @@ static int merge_stores(struct lg_cli_asked *a)
 
 /* ---- The command ------------------------------------------------------------------------ */
 
-enum { LIST, SHOW, COMPARE, DELETE, MERGE, VERBS };
-static const char *const verbs[VERBS] = {"list", "show", "compare", "delete", "merge"};
+enum { LIST, SHOW, COMPARE, WATCH, DELETE, MERGE, VERBS };
+static const char *const verbs[VERBS] = {"list", "show", "compare", "watch", "delete", "merge"};
 
 static int wrong_verb(const char *word)
 {
@@ -531,7 +533,7 @@ static int read_words(int argc, char **argv, struct lg_cli_asked *a, int *verb)
         return lg_cli_wrong("runs", "which runs? `runs compare` takes two or more");
     if (*verb == MERGE && !a->name_count)
         return lg_cli_wrong("runs", "which stores? `runs merge` takes their files");
-    if (*verb != LIST && !a->name_count)
+    if (*verb != LIST && *verb != WATCH && !a->name_count)
         return lg_cli_wrong("runs", "which run? `lengthen runs` lists them");
     return 0;
 }
@@ -551,7 +553,7 @@ static int check_options(const struct lg_cli_asked *a, int verb)
                 {"plot", a->plot != NULL, COMPARE},
                 {"measure", a->measures.count, COMPARE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].used && rows[i].verb != verb)
+        if (rows[i].used && rows[i].verb != verb && !(i == 0 && verb == WATCH))
             return lg_cli_wrong("runs", "--%s goes with `runs %s` alone", rows[i].name,
                                 verbs[rows[i].verb]);
     if (a->csv && !a->steps) return lg_cli_wrong("runs", "--csv goes with --steps; add it");
@@ -592,6 +594,7 @@ int lg_cmd_runs(int argc, char **argv)
            : !a.store        ? -1
            : verb == SHOW    ? lg_cli_runs_show(&a)
            : verb == COMPARE ? lg_cli_runs_compare(&a)
+           : verb == WATCH   ? lg_cli_runs_watch(&a)
            : verb == DELETE  ? delete_runs(&a)
                              : list_runs(&a);
     lg_store_close(a.store);

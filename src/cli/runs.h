@@ -25,6 +25,7 @@ struct lg_cli_run {
 /* The subcommands; an exit code, or -1 with asked->err. */
 int lg_cli_runs_show(struct lg_cli_asked *a);
 int lg_cli_runs_compare(struct lg_cli_asked *a);
+int lg_cli_runs_watch(struct lg_cli_asked *a);
 
 /* Looks up the names asked for, each once; NULL: err. To be freed with free_all. */
 struct lg_cli_run *lg_cli_runs_find(struct lg_cli_asked *a, int *count);

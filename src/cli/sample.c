@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/show.h"
-#include "lengthen.h"
+#include "lengthen_lab.h"
 
 const char lg_cmd_sample_help[] =
     "Usage: lengthen sample TASK [OPTIONS]\n"
@@ -42,11 +42,18 @@ const char lg_cmd_sample_help[] =
     "  --json                   one object per line, with the keys tokens, ids, loss, length and\n"
     "                           sparsity: what jsonl:FILE reads. Coupled ids without --train are\n"
     "                           labels, to which jsonl:FILE adds the start (1)\n"
+    "  --html FILE              draws them instead, as a page: arcs between tokens that share an\n"
+    "                           ID, what a query sees, the ID that comes next, step by step. TASK\n"
+    "                           may then be a run's folder: its model answers\n"
+    "  --window LO..HI          --html: a query sees keys with ID - its own from LO to HI (all)\n"
+    "  --prompt TEXT            --html: a prompt for the run, as in `lengthen generate`\n"
     "\n"
     "Wide examples are folded at the terminal's width, or at $COLUMNS.\n"
     "\n"
     "Examples:\n"
     "  lengthen sample addition\n"
+    "  lengthen sample addition --html addition.html --window -1..1\n"
+    "  lengthen sample runs/parity --html parity.html --prompt \"1 0 1 =\"\n"
     "  lengthen sample addition --length 3 --set task.carry=hard --set task.orientation=down\n"
     "  lengthen sample copy --length 1..8 --ids coupled --train --max-id 40\n"
     "  lengthen sample sparse-parity --length 20 --count 100000 --json > train.jsonl\n";
@@ -59,9 +66,23 @@ struct options {
     int setting_count, json;
     int length[2], sparsity[2]; /* from, to; 0 if not given */
     int64_t count;
+    const char *html, *prompt;
+    int window[3]; /* from, to; and whether it was given */
+    char command[4096];
 };
 
 /* ---- Reading the options ---------------------------------------------------------------- */
+
+/* "-1..2". */
+static int read_window(void *to, const char *text)
+{
+    int *window = to, used = 0;
+    window[2] = 1;
+    return sscanf(text, "%d..%d%n", &window[0], &window[1], &used) == 2 && !text[used] &&
+                   window[0] <= 0 && window[1] >= 0
+               ? 0
+               : -1;
+}
 
 /* "5" or "1..20". */
 static int read_range(void *to, const char *text)
@@ -112,8 +133,13 @@ static int read_options(int argc, char **argv, struct options *o, lg_sampler *s)
         {"source", .text = &o->sources},
         {"reach", .whole = &scheme->reach, .least = 1},
         {"json", .flag = &o->json},
+        {"html", .text = &o->html},
+        {"prompt", .text = &o->prompt},
+        {"window", .read = read_window, .to = o->window,
+         .take = "LO..HI, LO at most 0, HI at least 0"},
         {0},
     };
+    lg_cli_command_line(argc, argv, o->command, sizeof o->command);
     int code = lg_cli_options("sample", rows, &argc, &argv);
     s->draw.length_lo = o->length[0];
     s->draw.length_hi = o->length[1];
@@ -195,6 +221,60 @@ static int get_ready(struct options *o, lg_sampler *s)
     return code ? lg_cli_error("sample", code, &err) : 0;
 }
 
+/* ---- As a page -------------------------------------------------------------------------- */
+
+static int add_examples(const struct options *o, lg_sampler *s, lg_page *p, lg_error *err)
+{
+    int code = 0;
+    for (int64_t i = 1; !code; i++) {
+        code = lg_page_add_example(p, s, o->window[2] ? o->window : NULL, err);
+        if (code || i == o->count) break;
+        code = lg_sampler_next(s, err);
+    }
+    return code;
+}
+
+/* Examples of the task, or (s NULL) what the model of a run answers. */
+static int write_page(const struct options *o, lg_sampler *s)
+{
+    lg_error err = {0}, warning = {0};
+    lg_page *p = lg_page_new(o->task, o->command, &err);
+    lg_generate_options g = {.folder = o->task,
+                             .prompt = o->prompt,
+                             .length = o->length[1],
+                             .count = o->prompt ? 1 : (int)o->count,
+                             .seed = -1,
+                             .predicted = -1};
+    int code = !p  ? err.code
+               : s ? add_examples(o, s, p, &err)
+                   : lg_page_add_answers(p, &g, &warning, &err);
+    if (warning.text[0]) fprintf(stderr, "lengthen sample: %s\n", warning.text);
+    if (!code) code = lg_page_write(p, o->html, &err);
+    lg_page_free(p);
+    if (code) return lg_cli_error("sample", code, &err);
+    printf("%s\n", o->html);
+    return LG_EXIT_DONE;
+}
+
+/* What goes with --html alone, or not with it; 0, or an exit code. */
+static int check_page(const struct options *o, int run)
+{
+    if (o->html && o->json) return lg_cli_wrong("sample", "take --html or --json, not both");
+    if (o->html && o->count > 1000)
+        return lg_cli_wrong("sample", "a page of %lld examples; take at most 1000",
+                            (long long)o->count);
+    if (!o->html && (o->window[2] || o->prompt))
+        return lg_cli_wrong("sample", "--%s goes with --html", o->prompt ? "prompt" : "window");
+    if (o->prompt && !run)
+        return lg_cli_wrong("sample", "--prompt needs a run that answers it: give its folder");
+    if (run && !o->html)
+        return lg_cli_wrong("sample",
+                            "%s is a run; `lengthen generate` shows what it writes, "
+                            "--html FILE draws it",
+                            o->task);
+    return 0;
+}
+
 /* ---- The command ------------------------------------------------------------------------ */
 
 /* A line of JSON; what is gathered is printed in large pieces, or when it is the last. */
@@ -240,8 +320,10 @@ int lg_cmd_sample(int argc, char **argv)
         return LG_EXIT_FAILED;
     }
     int code = read_options(argc, argv, &o, &s);
-    if (!code) code = get_ready(&o, &s);
-    if (!code) code = print_all(&o, &s);
+    int run = !code && *lg_run_form(o.task);
+    if (!code) code = check_page(&o, run);
+    if (!code && !run) code = get_ready(&o, &s);
+    if (!code) code = o.html ? write_page(&o, run ? NULL : &s) : print_all(&o, &s);
     lg_task *task = s.task;
     lg_sampler_clear(&s);
     lg_task_free(task);

@@ -8,6 +8,7 @@
 
 #include "cli/cells.h"
 #include "cli/cli.h"
+#include "cli/curve.h"
 #include "cli/options.h"
 #include "cli/show.h"
 
@@ -35,6 +36,7 @@ const char lg_cmd_train_help[] =
     "                    job (120)\n"
     "  --json            one object per line: every step, and every cell of evaluations on the\n"
     "                    way (eval.every)\n"
+    "  --tensorboard DIR also write event files for TensorBoard, into DIR/NAME of the folder\n"
     "\n"
     "Under mpirun or srun the ranks share the groups of each batch (train.groups): a power of two\n"
     "of them ends with the same bits as one, and a run may be resumed with another number. Rank\n"
@@ -64,7 +66,26 @@ struct training {
     int64_t first, tokens;
     int length, sparsity, curriculum; /* of the first step; whether they have changed */
     struct lg_cli_cells cells;
+    struct lg_cli_curve curve; /* on a terminal; and whether it is above the line */
+    int drawn;
+    const char *tensorboard;
+    lg_events *events;
 };
+
+/* Event files are an extra: what is wrong with them is said once, and training goes on without. */
+static void lose_events(struct training *t, const lg_error *err)
+{
+    fprintf(stderr, "lengthen train: no further events for TensorBoard: %s\n", err->text);
+    lg_events_close(t->events, NULL);
+    t->events = NULL;
+}
+
+/* Takes the curve and the line off the terminal, before something else is said. */
+static void clear_screen(struct training *t)
+{
+    if (t->terminal) fputs(t->drawn ? "\r\033[2A\033[J" : "\r\033[K", stderr);
+    t->drawn = 0;
+}
 
 /* "950", "47k", "1.2M". */
 static const char *short_number(double x, char text[16])
@@ -112,7 +133,10 @@ static void print_line(struct training *t, const lg_run_step *s)
     int width = lg_cli_look_stdout().width - 1, room = width - 1 - (int)strlen(line);
     if (room > 20) room = 20;
     for (int i = 0; i < room; i++) bar[i] = i < room * s->step / s->steps ? '#' : '.';
-    fprintf(stderr, "\r\033[K%s%s%.*s", bar, room > 0 ? " " : "", width, line);
+    clear_screen(t);
+    lg_cli_curve_print(&t->curve, width, stderr);
+    t->drawn = t->curve.count > 0;
+    fprintf(stderr, "%s%s%.*s", bar, room > 0 ? " " : "", width, line);
 }
 
 /* The peak is measured once, and only in runs that are long enough for anybody to read it. */
@@ -129,7 +153,11 @@ static int watch(void *context, const lg_run_step *s)
 {
     struct training *t = context;
     double every = t->terminal ? 0.2 : 10;
+    lg_error err = {0};
+    if (s->note) clear_screen(t);
     if (s->note) fprintf(stderr, "lengthen train: %s\n", lg_cli_plain(s->note));
+    if (t->events && lg_events_step(t->events, s, &err)) lose_events(t, &err);
+    lg_cli_curve_add(&t->curve, s->loss, s->accuracy);
     if (t->start == 0) {
         t->start = t->shown = lg_cli_now();
         t->first = s->step;
@@ -147,7 +175,10 @@ static int watch(void *context, const lg_run_step *s)
         measure_peak(t);
         t->shown = lg_cli_now();
         print_line(t, s);
-        if (s->step == s->steps && t->terminal) fputc('\n', stderr);
+        if (s->step == s->steps && t->terminal) {
+            fputc('\n', stderr);
+            t->drawn = 0;
+        }
     }
     return !lg_cli_interrupted;
 }
@@ -157,6 +188,8 @@ static void show_cell(void *context, const lg_cell *c)
 {
     struct training *t = context;
     char place[400], text[32];
+    lg_error err = {0};
+    if (t->events && lg_events_cell(t->events, c, &err)) lose_events(t, &err);
     if (t->start > 0) t->paused += c->seconds;
     if (t->json) {
         lg_cli_cells_add(&t->cells, c);
@@ -164,8 +197,9 @@ static void show_cell(void *context, const lg_cell *c)
     }
     if (c->last && c->last < c->length) return;
     lg_cli_place_words(c, place);
-    fprintf(stderr, "%sstep %lld, %s%s%s:", t->terminal ? "\r\033[K" : "", (long long)c->step,
-            c->last ? "positions " : "", place, c->predicted ? ", predicted IDs" : "");
+    clear_screen(t);
+    fprintf(stderr, "step %lld, %s%s%s:", (long long)c->step, c->last ? "positions " : "", place,
+            c->predicted ? ", predicted IDs" : "");
     for (int i = 0, n = 0; i < c->values; i++)
         if (c->value[i].kind->leads)
             fprintf(stderr, "%s %s %s", n++ ? "," : "", c->value[i].kind->label,
@@ -198,6 +232,7 @@ static int read_options(int argc, char **argv, struct training *t)
         {"threads", .whole = &t->threads, .least = 1, .most = 1024},
         {"timeout", .real = &t->timeout, .least = 1, .most = 1e6},
         {"json", .flag = &t->json},
+        {"tensorboard", .text = &t->tensorboard},
         {0},
     };
     int code = lg_cli_options("train", rows, &argc, &argv);
@@ -209,11 +244,23 @@ static int read_options(int argc, char **argv, struct training *t)
     return code;
 }
 
+/* DIR/NAME of the run's folder, as TensorBoard tells runs apart. */
+static int open_events(struct training *t)
+{
+    char name[256], folder[4096];
+    lg_error err = {0};
+    lg_cli_last_part(t->folder, name);
+    if (snprintf(folder, sizeof folder, "%s/%s", t->tensorboard, name) >= (int)sizeof folder)
+        return lg_cli_wrong("train", "the name of --tensorboard is too long");
+    t->events = lg_events_open(folder, &err);
+    return t->events ? 0 : lg_cli_error("train", err.code, &err);
+}
+
 int lg_cmd_train(int argc, char **argv)
 {
     struct training t = {.terminal = isatty(STDERR_FILENO), .cells.record.form = LG_CLI_JSON};
     char folder[1024];
-    lg_error err = {0};
+    lg_error err = {0}, lost = {0};
     int done, code = read_options(argc, argv, &t);
     if (code) return code;
     if ((code = lg_comm_open(&t.comm, &err))) return lg_cli_error("train", code, &err);
@@ -222,6 +269,7 @@ int lg_cmd_train(int argc, char **argv)
         own_folder(&t, folder, sizeof folder);
         t.folder = folder;
     }
+    if (t.tensorboard && (code = open_events(&t))) return code;
     lg_run_options o = {.config = t.config,
                         .sets = t.sets,
                         .set_count = t.set_count,
@@ -239,6 +287,8 @@ int lg_cmd_train(int argc, char **argv)
     code = lg_run_train(&o, &done, &err);
     lg_cli_catch_interrupts(0);
     lg_cli_cells_clear(&t.cells);
+    if (lg_events_close(t.events, &lost))
+        fprintf(stderr, "lengthen train: the events for TensorBoard: %s\n", lost.text);
     if (code) {
         if (t.terminal && t.start > 0) fputc('\n', stderr);
         return lg_cli_ranks_error("train", t.comm, code, &err);

@@ -393,10 +393,12 @@ static int open_to_read(lg_store *s, lg_error *err)
 
 static int open_file(lg_store *s, const char *file, int create, lg_error *err)
 {
-    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+    int flags = create < 0 ? SQLITE_OPEN_READONLY
+                : create   ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                           : SQLITE_OPEN_READWRITE;
     if (!(s->file = strdup(file)))
         return lg__fail(err, LG_ERROR_MEMORY, "no memory for the store; end other programs");
-    if (!create && access(file, F_OK) != 0)
+    if (create <= 0 && access(file, F_OK) != 0)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "there is no store %s; train a run first, or name the file with --store or "
                         "LENGTHEN_STORE",
@@ -419,7 +421,7 @@ lg_store *lg_store_open(const char *file, int create, lg_error *err)
     int e = open_file(s, file, create, err);
     if (!e)
         e = create_tables(s, err);
-    else if (!create && s->db && access(file, R_OK) == 0 && cannot_write(s))
+    else if (create <= 0 && s->db && access(file, R_OK) == 0 && cannot_write(s))
         e = open_to_read(s, err);
     if (!e) return s;
     lg_store_close(s);

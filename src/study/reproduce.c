@@ -208,6 +208,21 @@ int lg_reproduce(const lg_reproduce_options *o, lg_reproduce_result *r, lg_error
     return e;
 }
 
+int lg_experiment_show(const lg_reproduce_options *o, lg_error *err)
+{
+    struct lg__study s = {0};
+    struct lg__joins cells = {0};
+    lg_reproduce_result r = {0};
+    int e = lg__study_open(&s, o, 0, err);
+    if (!e) e = lg__study_read(&s, err);
+    if (!e) e = lg__rows_join(&s.rows, &s.plan, s.done, &cells, err);
+    if (!e && o->drawn) e = lg__study_draw(&s, &cells, err);
+    if (!e) e = lg__study_check(&s, &cells, &r, err);
+    lg__joins_clear(&cells);
+    lg__study_close(&s);
+    return e;
+}
+
 /* ---- All of them --------------------------------------------------------------------------- */
 
 static int tell_state(const lg_reproduce_options *o, lg_experiment_callback *each, void *context,

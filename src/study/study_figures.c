@@ -260,7 +260,8 @@ static int put_lines(struct drawing *d, const char *file, lg_error *err)
     (positions ? set_positions : set_range)(d, &f);
     if (d->cells[0]->j.kind->unit != LG_UNIT_SHARE) lg_series_axis(&d->series, &f);
     int e = lg_series_put(&d->series, &f, err);
-    return e ? e : lg_figure_write(&f, file, err);
+    if (!e && d->s->o->drawn) d->s->o->drawn(d->s->o->context, &f, NULL);
+    return e || d->s->o->drawn ? e : lg_figure_write(&f, file, err);
 }
 
 /* Medians over x and sparsity; what training shows is framed. */
@@ -296,7 +297,11 @@ static int put_map(struct drawing *d, const char *file, lg_error *err)
                     .value = value,
                     .trained_x = {range.trained_low, range.trained_high},
                     .trained_y = {v->sparsest, v->sparsity}};
-    int e = lg_heatmap_write(&m, file, err);
+    int e = 0;
+    if (d->s->o->drawn)
+        d->s->o->drawn(d->s->o->context, NULL, &m);
+    else
+        e = lg_heatmap_write(&m, file, err);
     free(x);
     return e;
 }

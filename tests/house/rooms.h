@@ -42,6 +42,10 @@ static const struct room {
      {"base/", "tasks/", "text/", "theory/", "formats/", "runs/", "measure/", "certify/",
       "training/", "report/", "couple/", "cluster/"},
      {0}},
+    {"pages",
+     {"base/", "tasks/", "runs/", "measure/", "certify/", "training/", "report/", "couple/",
+      "study/"},
+     {0}},
     {"cli", {0}, {0}}, /* includes public headers alone, and links whatever these declare */
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };

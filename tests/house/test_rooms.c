@@ -22,7 +22,7 @@
 
 #include "house/rooms.h"
 
-enum { MOST_LINES = 800, PATH = 1024, CLI_FILES = 50, CLI_LINES = 10500 };
+enum { MOST_LINES = 800, PATH = 1024, CLI_FILES = 50, CLI_LINES = 12000 };
 
 static const char *const once[] = {"sqlite3.h", "mpi.h"};
 enum { ONCE = sizeof once / sizeof *once };
