@@ -6,7 +6,7 @@
 #ifndef LENGTHEN_CERTIFY_H
 #define LENGTHEN_CERTIFY_H
 
-#include "lengthen_runs.h"
+#include "lengthen_measure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +65,13 @@ typedef struct lg_certificate {
 int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err);
 /* As one JSON object with the instruction set and the build; to be freed. NULL: no memory. */
 char *lg_certificate_json(const lg_certificate *c);
+
+/* ---- By context ------------------------------------------------------------------------------- */
+
+/* lg_run_eval, with the same cells, for runs with window span and IDs that are given or predicted by delta
+ * heads: each distinct context is run once, examples are judged by look-up, and those with an error or a
+ * wrong ID are decoded. Other runs are refused with the reason. */
+int lg_run_eval_by_context(const lg_eval_options *o, lg_error *warning, lg_error *err);
 
 #ifdef __cplusplus
 }
