@@ -6,6 +6,10 @@
 #include "certify/unfold.h"
 #include "measure/eval.h"
 
+/* Streams of examples beside those of a run (runs/run.h): of a list of contexts, those that are compared with
+ * it, of a statistical certificate, and those that show how long that takes. */
+enum { LG__STREAM_LIST = 64, LG__STREAM_FRESH, LG__STREAM_SAMPLED, LG__STREAM_COSTS };
+
 /* What a model says in a context. */
 struct lg__said {
     int32_t token, class[LG_LEVELS]; /* greedy; class of each ID head */
