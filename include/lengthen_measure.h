@@ -36,6 +36,7 @@ typedef struct lg_eval_options {
     const char *task;   /* another task with the same vocabulary (own data: a test file), or NULL */
     int predicted;      /* 1 predicted IDs, 0 given ones, -1 both where the run predicts any */
     int generated_only; /* 1: not teacher-forced too */
+    const struct lg__judging *judging; /* NULL; lg_run_eval_by_context sets it */
     /* Of texts. */
     const char *texts; /* others than those that were held out: files, folders and globs, commas
                           between them; NULL: none */

@@ -13,6 +13,55 @@ void lg__wilson(double right, double n, double *low, double *high)
     *high = fmin(1, fmax(p, middle + half));
 }
 
+/* From the largest term downwards and upwards, so that nothing overflows. */
+double lg__binomial_at_most(int64_t n, int64_t most, double p)
+{
+    if (p <= 0 || most >= n) return 1;
+    if (p >= 1) return 0;
+    double N = (double)n, odds = p / (1 - p), sum = 1, term = 1;
+    int64_t top = (int64_t)((N + 1) * p), from = most < top ? most : top;
+    double first = lgamma(N + 1) - lgamma((double)from + 1) - lgamma(N - (double)from + 1) +
+                   (double)from * log(p) + (N - (double)from) * log1p(-p);
+    for (int64_t k = from; k > 0 && term > 0; k--)
+        sum += term *= (double)k / ((N - (double)k + 1) * odds);
+    term = 1;
+    for (int64_t k = from + 1; k <= most && term > 0; k++)
+        sum += term *= (N - (double)k + 1) * odds / (double)k;
+    return fmin(1, exp(first) * sum);
+}
+
+double lg__share_at_least(int64_t wrong, int64_t n, double alpha)
+{
+    double low = 0, high = 1; /* of the share that is wrong */
+    if (wrong >= n) return 0;
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+        if (lg__binomial_at_most(n, wrong, middle) > alpha)
+            low = middle;
+        else
+            high = middle;
+    }
+    return 1 - high;
+}
+
+int64_t lg__samples_for(double share, double alpha, int64_t wrong)
+{
+    int64_t low = wrong, high = wrong + 1; /* too few, enough */
+    while (lg__binomial_at_most(high, wrong, 1 - share) > alpha) {
+        low = high;
+        high *= 2;
+        if (high > 1000000000) return 0;
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (lg__binomial_at_most(middle, wrong, 1 - share) > alpha)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
 double lg__quantile(const double *sorted, int n, double q)
 {
     double at = q * (n - 1);

@@ -106,3 +106,29 @@ int lg__certificate_make(const char *folder, const char *store, int threads, int
     free(c);
     return e;
 }
+
+/* Its JSON, which is freed, with the run that it is of. */
+static int save(char *text, const char *folder, const char *name, lg_error *err)
+{
+    lg_error own;
+    char path[4096], id[LG__RUN_ID], *whole = NULL;
+    if (!err) err = &own;
+    lg__run_id(folder, id);
+    int e = lg__file_path(path, sizeof path, folder, name, err);
+    if (!e && (!text || !(whole = lg__alloc_print("{\"run\":\"%s\",%s\n", id, text + 1))))
+        e = no_memory(err);
+    if (!e) e = lg__file_write(path, whole, err);
+    free(text);
+    free(whole);
+    return e;
+}
+
+int lg_list_save(const lg_list *c, const char *folder, lg_error *err)
+{
+    return save(lg_list_json(c), folder, LG__RUN_LIST, err);
+}
+
+int lg_sampled_save(const lg_sampled *c, const char *folder, lg_error *err)
+{
+    return save(lg_sampled_json(c), folder, LG__RUN_SAMPLED, err);
+}

@@ -26,6 +26,7 @@ struct attempt {
     int at;                     /* tokens so far, prompt and answer */
     int done;
     int first; /* wrong token of the answer, from 1; 0: none so far */
+    int index; /* its number among those to be answered */
 };
 
 /* What one thread has. */
@@ -153,6 +154,7 @@ static int run(struct answering *w, lg_error *err)
             score->text += a->x.n;
             score->exact += !a->first && a->at == a->x.n;
             note_first(w, a->first, a->x.n - a->x.answer, score);
+            if (w->limit && w->limit->first) w->limit->first[a->index] = a->first;
         }
         if (left) e = lg_decoder_step(w->decoder, w->token, w->id, err);
     }
@@ -233,7 +235,7 @@ static int prepare_thread(struct answering *w, int threads, lg__answer_make *mak
     lg_batch_reset(&w->prompts);
     for (w->n = 0; w->n < n && !e; w->n++) {
         struct attempt *a = &w->a[w->n];
-        e = make(context, from + w->n, &a->x, err);
+        e = make(context, a->index = from + w->n, &a->x, err);
         if (!e) e = prepare(w, a, err);
         int beside = lg__answer_beside(w->c, a->x.n, threads);
         if (n > beside) n = beside;

@@ -12,6 +12,7 @@ typedef int lg__answer_make(void *context, int index, lg_example *x, lg_error *e
 struct lg__answer_limit {
     const volatile int *stop; /* not 0: at once; or NULL */
     double until;             /* by lg__now; 0: whenever */
+    int *first;               /* [samples] gets the first wrong token of each, 0: none; or NULL */
 };
 
 /* limit NULL: none. With one, score->samples says how many were answered. */

@@ -67,10 +67,16 @@ struct lg__answers {
     lg_task *task; /* the run's own, or another */
     lg_draw draw;
     int samples, predicted, threads;
-    int taught_too;                /* 0: no kind but those that are generated */
-    struct lg__answer_limit limit; /* of generating */
-    int is_taught, single;         /* 1: taught is made; and all answers are of one token */
-    lg_score taught;
+    int taught_too;                    /* 0: no kind but those that are generated */
+    struct lg__answer_limit limit;     /* of generating */
+    const struct lg__judging *judging; /* or NULL */
+    int is_taught, single;             /* 1: taught is made; and all answers are of one token */
+    lg_score taught, generated;        /* generated: of a judge */
+};
+/* Judges answers in place of generating them: fills generated and, if taught_too, taught. */
+struct lg__judging {
+    int (*judge)(void *context, struct lg__answers *a, lg_error *err);
+    void *context;
 };
 /* Adds its values to the cell; none: there was no time. */
 typedef int lg__measure(struct lg__answers *a, lg_cell *cell, lg_error *err);

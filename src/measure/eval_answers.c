@@ -30,23 +30,24 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Teacher-forced, once for all kinds. */
+/* Teacher-forced, once for all kinds; a judge does both at once. */
 static int teach(struct lg__answers *a, lg_error *err)
 {
-    int e = a->is_taught
-                ? 0
-                : lg__answer_taught(a->run->model, a->task, &a->run->scheme, &a->draw, a->samples,
-                                    a->predicted, a->threads, &a->single, &a->taught, err);
+    if (a->is_taught) return 0;
     a->is_taught = 1;
-    return e;
+    if (a->judging) return a->judging->judge(a->judging->context, a, err);
+    return lg__answer_taught(a->run->model, a->task, &a->run->scheme, &a->draw, a->samples,
+                             a->predicted, a->threads, &a->single, &a->taught, err);
 }
 
 /* If with given IDs one token is the answer, generating gives what teaching gives. */
 int lg__measure_generated(struct lg__answers *a, lg_cell *cell, lg_error *err)
 {
     lg_score s = {0};
-    int e = a->taught_too ? teach(a, err) : 0;
-    if (!e && a->is_taught && a->single && !a->predicted)
+    int e = a->taught_too || a->judging ? teach(a, err) : 0;
+    if (!e && a->judging)
+        s = a->generated;
+    else if (!e && a->is_taught && a->single && !a->predicted)
         s = a->taught;
     else if (!e)
         e = lg__answer_within(a->run->model, a->task, &a->run->scheme, &a->draw, a->samples,
@@ -130,6 +131,7 @@ static int make_cell(struct grid *g, lg_cell *cell, int samples, lg_error *err)
                             .predicted = cell->predicted,
                             .threads = o->threads,
                             .taught_too = !o->generated_only,
+                            .judging = o->judging,
                             .limit = {.stop = o->stop}};
     if (g->until > 0) a.limit.until = since + (g->until - since) / (g->e->count - g->e->index);
     int e = lg_task_example(g->task, &a.draw, &g->example, err);

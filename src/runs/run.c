@@ -271,20 +271,18 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 /* What a run has written; anything else that lies in its folder stays, and so does the folder. */
 int lg__run_remove_folder(const char *folder, lg_error *err)
 {
+    static const char *const files[] = {LG__RUN_WAITING, LG__RUN_COUPLING, LG__RUN_CERTIFICATE,
+                                        LG__RUN_LIST,    LG__RUN_SAMPLED,  "config.yaml"};
     char path[PATH_MAX + 32], id[LG__RUN_ID];
     lg__run_id(folder, id);
     snprintf(path, sizeof path, "%s/checkpoint", folder);
     int bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
     snprintf(path, sizeof path, "%s/" LG__RUN_TOKENIZER, folder);
     if (!bad) bad = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT;
-    snprintf(path, sizeof path, "%s/" LG__RUN_WAITING, folder);
-    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
-    snprintf(path, sizeof path, "%s/" LG__RUN_COUPLING, folder);
-    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
-    snprintf(path, sizeof path, "%s/" LG__RUN_CERTIFICATE, folder);
-    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
-    snprintf(path, sizeof path, "%s/config.yaml", folder);
-    if (!bad) bad = remove(path) != 0 && errno != ENOENT;
+    for (int i = 0; i < (int)(sizeof files / sizeof *files) && !bad; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        bad = remove(path) != 0 && errno != ENOENT;
+    }
     if (bad)
         return lg__fail(err, LG_ERROR_SYSTEM, "%s could not be deleted: %s; delete it by hand",
                         path, strerror(errno));

@@ -18,6 +18,8 @@ enum {
 
 #define LG__RUN_WAITING "metrics.waiting" /* rows that the store could not take yet */
 #define LG__RUN_CERTIFICATE "certificate.json"
+#define LG__RUN_LIST "certificate-list.json"
+#define LG__RUN_SAMPLED "certificate-sampled.json"
 #define LG__RUN_TOKENIZER "tokenizer"    /* a folder: a copy of the tokenizer of a run of texts */
 #define LG__RUN_COUPLING "coupling.yaml" /* the rule of positions.coupling */
 enum { LG__RUN_ID = 17 };                /* letters of a run's ID, with the 0 */

@@ -18,8 +18,9 @@ enum { VOCAB, TEST }; /* the settings */
 struct line {
     size_t first; /* place of its first token */
     int n, answer, length, sparsity;
-    int held;     /* it is held out */
-    uint64_t sum; /* of its words: the content by which it is held out */
+    int held;       /* it is held out */
+    int64_t number; /* in the file, from 1 */
+    uint64_t sum;   /* of its words: the content by which it is held out */
 };
 
 /* The lines of a side within a range, in the order of the file. */
@@ -91,6 +92,7 @@ static int keep(struct store *s, const lg_example *x, lg_error *err)
                                                                .answer = x->answer,
                                                                .length = x->length,
                                                                .sparsity = x->sparsity,
+                                                               .number = s->parser.line,
                                                                .sum = sum_words(s->parser.t, x)};
     s->used += n;
     return 0;
@@ -292,14 +294,29 @@ static int wrong_side(const struct lg_task *t, const lg_draw *d, int there, lg_e
                          : "set task.test lower");
 }
 
+/* The line of a draw; -1: there is none; else an error. */
+static int find_line(struct store *s, const lg_draw *d, int *at, lg_error *err)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct selection *c = find_selection(s, d, err);
+    *at = c && c->count ? pick(c, d) : -1;
+    pthread_mutex_unlock(&s->lock);
+    return c ? 0 : LG_ERROR_MEMORY;
+}
+
+static int64_t line_jsonl(const struct lg_task *t, const lg_draw *d)
+{
+    struct store *s = t->own;
+    int at;
+    if (find_line(s, d, &at, NULL) || at < 0) return 0;
+    return ((const struct line *)s->lines.data)[at].number;
+}
+
 static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err)
 {
     struct store *s = t->own;
-    pthread_mutex_lock(&s->lock);
-    const struct selection *c = find_selection(s, d, err);
-    int found = c && c->count, at = found ? pick(c, d) : 0;
-    pthread_mutex_unlock(&s->lock);
-    if (!c) return LG_ERROR_MEMORY;
+    int at, e = find_line(s, d, &at, err), found = at >= 0;
+    if (e) return e;
     lg_draw any = *d;
     any.side = LG_SIDE_ANY;
     int there = found ? 0 : count_jsonl(t, &any);
@@ -313,8 +330,7 @@ static int fetch_jsonl(struct lg_task *t, const lg_draw *d, lg_example *x, lg_er
                         t->shape.sparsity_most);
     const struct line *line = (const struct line *)s->lines.data + at;
     size_t bytes = (size_t)line->n * sizeof(int32_t);
-    int e = lg__example_room(x, line->n, err);
-    if (e) return e;
+    if ((e = lg__example_room(x, line->n, err))) return e;
     memcpy(x->tokens, (const int32_t *)s->tokens.data + line->first, bytes);
     memcpy(x->loss, (const unsigned char *)s->loss.data + line->first, (size_t)line->n);
     for (int l = 0; l < LG_LEVELS; l++) {
@@ -418,5 +434,6 @@ const struct lg__task_row lg__task_jsonl = {
     .close = close_jsonl,
     .fetch = fetch_jsonl,
     .count = count_jsonl,
+    .line = line_jsonl,
     .overlap = overlap_jsonl,
 };

@@ -300,6 +300,11 @@ int lg__task_count(const lg_task *t, const lg_draw *d)
     return t->row->count ? t->row->count(t, d) : 0;
 }
 
+int64_t lg__task_line(const lg_task *t, const lg_draw *d)
+{
+    return t->row->line ? t->row->line(t, d) : 0;
+}
+
 int lg__task_has_lines(const lg_task *t) { return t->row->count != NULL; }
 
 int lg__task_overlap(const lg_task *t, const lg_task *trained, const lg_draw *d)

@@ -45,6 +45,7 @@ struct lg__task_row {
     int (*fetch)(struct lg_task *t, const lg_draw *d, lg_example *x, lg_error *err);
     /* Own data: lg__task_count; NULL: there is no end of them. */
     int (*count)(const struct lg_task *t, const lg_draw *d);
+    int64_t (*line)(const struct lg_task *t, const lg_draw *d); /* and lg__task_line */
     /* Own data with a count: lg__task_overlap of two tasks of this row. */
     int (*overlap)(const struct lg_task *t, const struct lg_task *trained, const lg_draw *d);
     /* The columns of the task with these settings; NULL: it has none. Refused with the reason where
@@ -90,6 +91,8 @@ int lg__task_row_add(const struct lg__task_row *row);
 /* How many examples there are in the draw's ranges, each of which draws 0, 1, .. give once before any
  * comes again; 0: there is no end of them, or there is none. */
 int lg__task_count(const lg_task *t, const lg_draw *d);
+/* The number of the line that a draw gives, in its file, from 1; 0 of tasks without lines. */
+int64_t lg__task_line(const lg_task *t, const lg_draw *d);
 /* Whether its examples are lines that can be counted. */
 int lg__task_has_lines(const lg_task *t);
 /* How many lines of a task are among those of another one that are in this draw; 0 of tasks without lines. */

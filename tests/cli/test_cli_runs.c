@@ -70,6 +70,21 @@ static void a_run_from_config_to_table(void **state)
     prints("{\"certified\":false,\"contexts\":");
     prints("\"counterexample\":{\"input\":\"");
     prints(",\"folder\":\"tiny\"}\n");
+    /* the same run by the list of its contexts, and by draws */
+    assert_int_equal(run("", "certify tiny --data own --samples 50"), 3);
+    prints("Not certified: the model is wrong in ");
+    assert_true(there("tiny/certificate-list.json"));
+    assert_int_equal(run("", "certify tiny --data own --samples 50 --json"), 3);
+    prints("{\"kind\":\"list\",\"certified\":false,");
+    assert_int_equal(run("2>&1", "certify tiny --sample --share 0.9 --lengths 2,3"), 3);
+    prints("length 2: 51 examples, about ");
+    prints("Not shown: of 51 independent draws of length 3");
+    assert_true(there("tiny/certificate-sampled.json"));
+    assert_int_equal(run("2>/dev/null", "eval tiny --by-context --lengths 2,3 --samples 20 --csv"),
+                     0);
+    assert_int_equal(count("\n"), 5);
+    assert_int_equal(run("2>/dev/null", "eval tiny --lengths 2,3 --samples 20 --json"), 0);
+    assert_int_equal(count("\"kept\":true"), 4); /* they are the same cells */
     /* resumed when all is done: nothing happens, and it is no error */
     assert_int_equal(run("2>&1", "train small.yaml --resume"), 0);
     prints("Trained.");
@@ -286,6 +301,11 @@ static void wrong_uses(void **state)
         {"certify runs/small runs/small", "one run at a time"},
         {"certify runs/small --max-contexts few", "--max-contexts is \"few\""},
         {"certify runs/small --max-contexts 1", "narrower window"},
+        {"certify runs/small --share 0.9", "are of --sample"},
+        {"certify runs/small --sample --share 1", "--share is \"1\""},
+        {"certify runs/small --lengths 5", "for all lengths"},
+        {"certify runs/small --sample --confirm 5", "--confirm is of the proof"},
+        {"certify runs/small --fresh own", "of the list of --data"},
         {"certify runs/small --threads 0", "--threads is \"0\""},
         {"certify runs/small --confirm 5000", "--confirm is \"5000\""},
         {"certify runs/small --confirm 4294968296", "--confirm is \"4294968296\""},
