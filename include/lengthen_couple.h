@@ -58,7 +58,10 @@ typedef struct lg_couple_options {
     int setting_count;
     int forget;        /* 1: labels that the data has are not looked at; 0: such data is refused */
     int lines, length; /* of a task: how many examples, and the longest of them */
-    double minutes;
+    /* The steps of all candidates and of the winner's run together, each times its layers, at most: what is
+     * tried, and for how long, is decided by these alone. */
+    int64_t steps;
+    double minutes; /* a last cap by the clock; r->cut says that it ended something */
     uint64_t seed;
     const char *folder; /* where all goes; it is made */
     const char *store;  /* of the winner's run; NULL: none */
@@ -91,6 +94,7 @@ typedef struct lg_couple_result {
     lg_couple_cell cell[LG_COUPLE_CELLS];
     int report_lines, report_exact;
     char certificate[512];
+    int cut; /* the time ended before the steps: a faster machine may find something else */
     double seconds;
     char folder[LG_COUPLE_PATH];
     char *config; /* to go on with; the caller's, freed by lg_couple_clear */

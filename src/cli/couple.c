@@ -24,7 +24,9 @@ const char lg_cmd_couple_help[] =
     "  --set task.KEY=VALUE a setting of the task; as often as needed\n"
     "  --lines N            of a task: how many examples (2000)\n"
     "  --length N           of a task: the longest of them (12)\n"
-    "  --minutes M          time for all, at most (2)\n"
+    "  --steps N            of training in all, at most: what is tried, and for how long, depends\n"
+    "                       on these and the seed, not on the clock (6000)\n"
+    "  --minutes M          a last cap; it says so if it cuts something short (10)\n"
     "  --seed S             other weights (1)\n"
     "  --out DIR            where all goes (runs/couple/NAME)\n"
     "  --store FILE         the store of the winner's run (LENGTHEN_STORE, or lengthen.db)\n"
@@ -42,7 +44,7 @@ const char lg_cmd_couple_help[] =
     "\n"
     "Examples:\n"
     "  lengthen couple my-data.jsonl --out coupled\n"
-    "  lengthen couple addition --forget --minutes 2\n";
+    "  lengthen couple addition --forget\n";
 
 struct request {
     lg_couple_options o;
@@ -178,6 +180,9 @@ static void print_words(const lg_couple_result *r)
     }
     if (r->report_lines) print_report(r);
     putchar('\n');
+    if (r->cut)
+        puts("The time (--minutes) ended before the steps did: with more of it the outcome may be "
+             "another.");
     if (!r->claimed) {
         printf("No coupling is claimed: %s.\n", r->why);
         return;
@@ -234,6 +239,7 @@ static void print_json(const lg_couple_result *r)
                r->cell[i].lines, r->cell[i].exact);
     printf("],\"steps\":%lld", (long long)r->steps);
     lg_cli_json_word("certificate", r->certificate[0] ? r->certificate : NULL);
+    json_flag("cut", r->cut);
     lg_cli_json_number("seconds", r->seconds);
     puts("}");
 }
@@ -264,6 +270,7 @@ int lg_cmd_couple(int argc, char **argv)
         {"set", .read = read_setting, .to = &q},
         {"lines", .whole = &q.o.lines, .least = 1, .most = 10000000},
         {"length", .whole = &q.o.length, .least = 2, .most = 1 << 20},
+        {"steps", .large = &q.o.steps, .least = 500, .most = 1000000000},
         {"minutes", .real = &q.o.minutes, .least = LG_CLI_ABOVE_0, .most = 1e6},
         {"seed", .large = &q.seed, .least = 0},
         {"out", .text = &q.o.folder},

@@ -14,7 +14,8 @@ static const double CLAIM = 0.985; /* of the lines that nothing was chosen by, a
 
 lg_couple_options lg_couple_options_default(void)
 {
-    return (lg_couple_options){.lines = 2000, .length = 12, .minutes = 2, .seed = 1};
+    return (lg_couple_options){
+        .lines = 2000, .length = 12, .steps = 6000, .minutes = 10, .seed = 1};
 }
 
 void lg_couple_clear(lg_couple_result *r)
@@ -80,7 +81,7 @@ static int judge(struct lg__couple *c, lg_error *err)
         snprintf(
             r->why, sizeof r->why,
             "the winner answers %d of the %d lines right that nothing was chosen by: too few to "
-            "call it found; more lines or more --minutes may help",
+            "call it found; more lines or more --steps may help",
             r->report_exact, r->report_lines);
     char run[LG_COUPLE_PATH + 16];
     snprintf(run, sizeof run, "%s/best", r->folder);
@@ -96,10 +97,11 @@ static int find_and_try(struct lg__couple *c, lg_error *err)
     struct lg__find_watch w = {.progress = searching, .context = c, .stop = c->o->stop};
     char path[LG_COUPLE_PATH + 32];
     int from[ASSIGNMENTS] = {0}, n = 0, e = 0;
-    w.until = c->start + 0.4 * (c->end - c->start);
+    w.until = c->end;
     if (!f || !a) e = lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
     int found = e ? 0 : lg__find(&c->looked, f, FINDINGS, &f[FINDINGS], &w, err);
     if (found < 0) e = found;
+    c->r->cut = lg__now() >= c->end;
     if (!e && !found) say_nothing_found(c, &f[FINDINGS]);
     if (!e && found) {
         mark_wrong(c, &f[0]);

@@ -24,7 +24,8 @@ struct lg__couple {
     unsigned char *wrong;       /* [lines.count] it contradicts the others: not trained on */
     struct lg__examples looked; /* those that may be looked at: fit and choose (borrowed) */
     int *looked_at;             /* their numbers */
-    double start, end;
+    double start, trials, end;  /* by lg__now */
+    int64_t spent;              /* steps of all candidates, times their layers */
 };
 
 /* Reads all lines, checks them, splits them in three. */

@@ -24,11 +24,13 @@ enum {
     TOKENS = 3000, /* and about so many tokens */
     WIDTH = 128
 };
-static const double RIGHT = 0.997;     /* of a batch's tokens and IDs: as good as all */
-static const double BETTER = 0.002;    /* what PAST more steps must gain */
-static const double ENOUGH = 0.995;    /* of the lines to choose by: nothing else is tried */
-static const double ALL_SEEN = 0.98;   /* of the rows' contexts: the lines show them all */
-static const double FOR_CHOICE = 0.55; /* of the time, with all candidates */
+static const double RIGHT = 0.997;   /* of a batch's tokens and IDs: as good as all */
+static const double BETTER = 0.002;  /* what PAST more steps must gain */
+static const double ENOUGH = 0.995;  /* of the lines to choose by: nothing else is tried */
+static const double ALL_SEEN = 0.98; /* of the rows' contexts: the lines show them all */
+static const double FOR_CHOICE =
+    0.55; /* of the steps (and of the time, at most), with all candidates */
+static const double FOR_ONE = 0.6; /* of what is left of these: the first candidates get most */
 
 /* ---- A run's settings ------------------------------------------------------------------------------ */
 
@@ -116,8 +118,8 @@ static void make_sets(const struct lg__couple *c, const struct lg__assignment *a
 
 struct training {
     struct lg__couple *c;
-    int candidate, enough, streak, stuck, predicts;
-    int64_t most, from;
+    int candidate, enough, streak, stuck, layers;
+    int64_t most;
     double until, past[PAST];
     double mean[2]; /* of the last PAST steps, and of those before */
     int64_t seen;
@@ -125,9 +127,21 @@ struct training {
 
 static int is_stopped(const struct lg__couple *c) { return c->o->stop && *c->o->stop; }
 
-static void report(const struct lg__couple *c, lg_couple_progress p)
+/* Whether the clock has passed; what it cuts is no longer decided by the seed alone. */
+static int is_late(struct lg__couple *c, double until)
 {
-    p.left = fmax(0, c->end - lg__now());
+    int late = lg__now() >= until;
+    c->r->cut |= late;
+    return late;
+}
+
+/* `more`: steps of the run that trains now. */
+static void report(const struct lg__couple *c, int64_t more, lg_couple_progress p)
+{
+    double now = lg__now(), steps = (double)(c->spent + more);
+    p.left = fmax(0, c->end - now);
+    if (steps >= LEAST_STEPS)
+        p.left = fmin(p.left, (now - c->trials) / steps * fmax(0, (double)c->o->steps - steps));
     if (c->o->watch) c->o->watch(c->o->context, &p);
 }
 
@@ -136,13 +150,13 @@ static int watch(void *context, const lg_run_step *step)
     struct training *w = context;
     lg_couple_candidate *k = w->candidate < 0 ? NULL : &w->c->r->candidate[w->candidate];
     double right = fmin(step->accuracy, step->id_accuracy);
-    report(w->c,
+    report(w->c, w->layers * step->step,
            (lg_couple_progress){.event = w->candidate < 0 ? LG_COUPLE_FINISHES : LG_COUPLE_TRAINS,
                                 .candidate = w->candidate,
                                 .step = step});
     if (!k) {
         w->c->r->steps = step->step;
-        return lg__now() < w->until;
+        return !is_late(w->c, w->until);
     }
     k->steps = step->step;
     w->streak = right >= RIGHT ? w->streak + 1 : 0;
@@ -153,7 +167,7 @@ static int watch(void *context, const lg_run_step *step)
         w->stuck = w->seen > 2 * PAST && sum < w->mean[0] + BETTER && sum < 0.99;
         w->mean[0] = sum;
     }
-    if (step->step >= w->most || lg__now() >= w->until || w->stuck) return 0;
+    if (step->step >= w->most || w->stuck || is_late(w->c, w->until)) return 0;
     return step->step < LEAST_STEPS || w->streak < w->enough;
 }
 
@@ -218,7 +232,7 @@ static int test(const struct lg__couple *c, const char *run, enum lg__couple_par
 
 /* Trains until it makes no more errors, asks the longer lines, and goes on while that helps. */
 static int try_candidate(struct lg__couple *c, const struct lg__assignment *a, int rule, int at,
-                         double until, lg_error *err)
+                         int64_t most, lg_error *err)
 {
     lg_couple_candidate *k = &c->r->candidate[at];
     char folder[LG_COUPLE_PATH + 64];
@@ -229,22 +243,25 @@ static int try_candidate(struct lg__couple *c, const struct lg__assignment *a, i
     if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
     snprintf(folder, sizeof folder, "%s/trials/%d", c->r->folder, at + 1);
     make_sets(c, a, rule, k, 0, s);
-    struct training w = {.c = c, .candidate = at, .most = MOST_STEPS, .until = until};
+    double until = c->start + FOR_CHOICE * (c->end - c->start);
+    struct training w = {
+        .c = c, .candidate = at, .most = most, .until = until, .layers = k->layers};
     for (int round = 0; round < 3 && !e && !is_stopped(c); round++) {
         struct tally t = {0};
         w.enough = 20 << (2 * round);
         w.streak = 0;
         e = train(c, &w, s, folder, &why);
         if (e) break;
-        report(c, (lg_couple_progress){.event = LG_COUPLE_TESTS, .candidate = at});
+        report(c, k->layers * k->steps,
+               (lg_couple_progress){.event = LG_COUPLE_TESTS, .candidate = at});
         e = test(c, folder, LG__PART_CHOOSE, CHOOSE_LINES, &t, &why);
         k->lines = t.lines;
         k->exact = t.exact;
-        if (w.stuck || t.exact >= ENOUGH * t.lines || lg__now() >= until || k->steps >= MOST_STEPS)
-            break;
+        if (w.stuck || t.exact >= ENOUGH * t.lines || k->steps >= most || is_late(c, until)) break;
     }
     free(s);
     k->seconds = lg__now() - start;
+    c->spent += k->layers * k->steps;
     if (e != LG_ERROR_ARGUMENT) return e ? lg__fail(err, e, "%s", why.text) : 0;
     snprintf(k->refused, sizeof k->refused, "%.190s", why.text);
     return 0;
@@ -300,17 +317,22 @@ static int finish(struct lg__couple *c, const struct lg__assignment *a, lg_error
     char folder[LG_COUPLE_PATH + 64];
     struct sets *s = malloc(sizeof *s);
     if (!s) return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
-    double left = fmax(5, 0.85 * (c->end - lg__now())), each = k->seconds / (double)(k->steps + 1);
+    double each = k->seconds / (double)(k->steps + 1);
     /* contexts that the lines do not show are learned last */
     int all = a->seen >= ALL_SEEN;
-    int64_t steps = (all ? 3 : 4) * k->steps, fits = (int64_t)(left / fmax(each, 1e-4));
+    int64_t steps = (all ? 3 : 4) * k->steps, fits = (c->o->steps - c->spent) / k->layers;
+    int64_t in_time = (int64_t)(fmax(5, 0.85 * (c->end - lg__now())) / fmax(each, 1e-4));
     if (steps < FINAL_STEPS) steps = FINAL_STEPS;
     if (!all && steps < 2 * FINAL_STEPS) steps = 2 * FINAL_STEPS;
     if (steps > MOST_FINAL) steps = MOST_FINAL;
     if (steps > fits) steps = fits;
+    if (steps > in_time) {
+        steps = in_time;
+        c->r->cut = 1;
+    }
     if (steps < 100) steps = 100;
     snprintf(folder, sizeof folder, "%s/best", c->r->folder);
-    struct training w = {.c = c, .candidate = -1, .until = INFINITY};
+    struct training w = {.c = c, .candidate = -1, .until = INFINITY, .layers = k->layers};
     struct tally t = {.cell = c->r->cell};
     int e = write_rule(c, &a->rule, "coupling.yaml", err);
     make_sets(c, a, 0, k, steps, s);
@@ -337,12 +359,16 @@ int lg__couple_trials(struct lg__couple *c, const struct lg__assignment *a, int 
     snprintf(path, sizeof path, "%s/trials", r->folder);
     if ((e = lg__folder_make(path, err))) return e;
     r->best = -1;
-    double until = c->start + FOR_CHOICE * (c->end - c->start);
+    c->trials = lg__now();
     for (size_t g = 0; g < sizeof settings / sizeof *settings && !e; g++)
         for (int i = 0; i < count && !e && !is_stopped(c); i++) {
-            double now = lg__now();
-            if (r->candidates == LG_COUPLE_CANDIDATES || now >= until) break;
+            int64_t most =
+                (int64_t)(FOR_ONE * (FOR_CHOICE * (double)c->o->steps - (double)c->spent));
+            most /= settings[g].layers;
+            if (most > MOST_STEPS) most = MOST_STEPS;
+            if (r->candidates == LG_COUPLE_CANDIDATES || most < LEAST_STEPS) break;
             if (r->best >= 0 && share(&r->candidate[r->best]) >= ENOUGH) break;
+            if (r->candidates && is_late(c, c->start + FOR_CHOICE * (c->end - c->start))) break;
             lg_couple_candidate *k = &r->candidate[r->candidates];
             k->layers = settings[g].layers;
             k->decay = settings[g].decay;
@@ -350,10 +376,7 @@ int lg__couple_trials(struct lg__couple *c, const struct lg__assignment *a, int 
             rule_of[r->candidates] = i;
             snprintf(name, sizeof name, "trials/rule-%d.yaml", i + 1);
             if (g == 0) e = write_rule(c, &a[i].rule, name, err);
-            /* the first ones get most of the time */
-            if (!e)
-                e = try_candidate(c, &a[i], i, r->candidates,
-                                  fmin(until, now + 0.6 * (until - now)), err);
+            if (!e) e = try_candidate(c, &a[i], i, r->candidates, most, err);
             if (!e && share(k) > (r->best < 0 ? 0 : share(&r->candidate[r->best])))
                 r->best = r->candidates;
             r->candidates++;

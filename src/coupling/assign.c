@@ -1,7 +1,9 @@
 /* assign.c: levels of labels under which the addresses of a finding are neighbours (find.h, 4).
  *
  *   column   the axis that grows with the length: the answer's steps, and each part that is read step by
- *            step, counted from its start or its end so that what a step reads lies beside it
+ *            step, counted from its start or its end so that what a step reads lies beside it. A token of the
+ *            answer lies where it was read for, or, if that makes the window narrower and roles tell it from
+ *            the rest, one further, beside what is read for the token behind it
  *   number   the number of a segment, where the answer is cut by a word
  *   found    the segment that a search in the prompt finds; a walk counts the groups beside it
  *   shared   one label for the answer and for the places that all of it reads
@@ -86,7 +88,7 @@ static void set_phases(const struct lg__finding *f, struct lg__rule_level *l)
 }
 
 static int add_column(const struct lg__finding *f, struct lg__rule *r, const struct reading *read,
-                      lg_error *err)
+                      int ahead, lg_error *err)
 {
     const struct lg__structure *s = &r->structure;
     struct lg__rule_level *l = new_level(r, "column");
@@ -105,6 +107,7 @@ static int add_column(const struct lg__finding *f, struct lg__rule *r, const str
     }
     l->answer.by = by_width ? LG__BY_NUMBER : LG__BY_INDEX;
     l->answer.times = times ? times : 1;
+    l->answer.plus = ahead;
     if (by_width) set_phases(f, l);
     return 0;
 }
@@ -213,7 +216,7 @@ static void add_roles(struct lg__rule *r)
 }
 
 static int add_levels(const struct lg__finding *f, const struct lg__examples *lines, int roles,
-                      struct lg__rule *r, lg_error *err)
+                      int ahead, struct lg__rule *r, lg_error *err)
 {
     struct reading read[LG__PARTS + 1];
     int aligned = 0, e = set_find(f, r, lines->shape, err);
@@ -226,7 +229,7 @@ static int add_levels(const struct lg__finding *f, const struct lg__examples *li
     if (r->find.kind) add_found(f, r);
     int group = f->structure.answer.cut == LG__CUT_WIDTH;
     if (aligned || !r->find.kind) {
-        if ((e = add_column(f, r, read, err))) return e;
+        if ((e = add_column(f, r, read, ahead, err))) return e;
     } else if (!group || walks(f)) { /* what the search reaches has its own level */
         struct lg__rule_level *l = new_level(r, "walk");
         l->answer.by = group ? LG__BY_NUMBER : LG__BY_INDEX;
@@ -291,10 +294,10 @@ static int measure(const struct lg__finding *f, const struct lg__examples *lines
     return e;
 }
 
-static int fill(const struct lg__finding *f, const struct lg__examples *lines, struct hull *h,
-                struct lg__assignment *a, lg_error *err)
+static int fill(const struct lg__finding *f, const struct lg__examples *lines, int ahead,
+                struct hull *h, struct lg__assignment *a, lg_error *err)
 {
-    int e = add_levels(f, lines, a->roles, &a->rule, err);
+    int e = add_levels(f, lines, a->roles, ahead, &a->rule, err);
     if (!e) e = measure(f, lines, &a->rule, h, err);
     if (e) return e;
     if (h->unseen > h->reads / 50)
@@ -313,20 +316,41 @@ static int fill(const struct lg__finding *f, const struct lg__examples *lines, s
     return 0;
 }
 
-int lg__assign(const struct lg__finding *f, const struct lg__examples *lines, int roles,
-               struct lg__assignment *a, lg_error *err)
+static int assign(const struct lg__finding *f, const struct lg__examples *lines, int roles,
+                  int ahead, struct lg__assignment *a, lg_error *err)
 {
     struct hull *h = lg__alloc(sizeof *h);
-    lg_buffer b = {0};
     *a = (struct lg__assignment){.roles = roles};
     a->rule.structure = f->structure;
     a->seen = 1;
     for (int p = 0; p < f->slots; p++)
         if (f->slot[p].seen < a->seen) a->seen = f->slot[p].seen;
-    int e = h ? fill(f, lines, h, a, err)
+    int e = h ? fill(f, lines, ahead, h, a, err)
               : lg__fail(err, LG_ERROR_MEMORY, "no memory for a coupling's rule");
     free(h);
+    return e;
+}
+
+static int width(const struct lg__assignment *a)
+{
+    int sum = 0;
+    for (int l = 0; l < a->rule.levels; l++) sum += a->hi[l] - a->lo[l];
+    return sum;
+}
+
+int lg__assign(const struct lg__finding *f, const struct lg__examples *lines, int roles,
+               struct lg__assignment *a, lg_error *err)
+{
+    lg_buffer b = {0};
+    int e = assign(f, lines, roles, 0, a, err);
     if (e) return e;
+    if (roles && f->structure.answer.cut == LG__CUT_WHOLE) {
+        struct lg__assignment *other = lg__alloc(sizeof *other);
+        lg_error why;
+        if (!other) return lg__fail(err, LG_ERROR_MEMORY, "no memory for a coupling's rule");
+        if (!assign(f, lines, roles, 1, other, &why) && width(other) < width(a)) *a = *other;
+        free(other);
+    }
     lg__finding_words(f, lines->shape, &b);
     char *text = lg_buffer_take(&b, err);
     if (!text) return LG_ERROR_MEMORY;

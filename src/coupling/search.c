@@ -20,11 +20,13 @@ enum {
     MOST_VALUES = 64, /* of an address that is combined with others */
     TRIPLES = 72,     /* addresses of which all triples are tried */
     BEAM = 16,
-    WIDTHS = 8 /* of groups */
+    STANDS = 3, /* rows that outvote one */
+    WIDTHS = 8  /* of groups */
 };
 static const double BETTER = 0.01; /* a larger set must be better by this */
 static const double CLOSE = 0.004; /* sets as good as each other */
 static const double PERFECT = 0.995;
+static const double NONE_LOST = 0.0005;
 
 /* The rows of one phase: the answer's tokens there, and what each address says. */
 struct rows {
@@ -413,6 +415,23 @@ static void keep_set(struct lg__slot *slot, const struct rows *r, const struct s
     for (int k = 0; k < s->n; k++) slot->address[k] = r->address[s->at[k]];
 }
 
+/* Without addresses that it does as well without: a beam that starts from pairs may come by one that a sum does
+ * not need. */
+static void prune(struct rows *r, struct set *s)
+{
+    for (int k = 0; k < s->n && s->n > 1;) {
+        struct set less = *s;
+        less.n--;
+        memmove(&less.at[k], &less.at[k + 1], (size_t)(less.n - k) * sizeof *less.at);
+        score(r, &less, 1);
+        if (less.score >= s->score - NONE_LOST) {
+            *s = less;
+            k = 0;
+        } else
+            k++;
+    }
+}
+
 /* Words of a large vocabulary fill no table: what an answer has of them must be copied. */
 static void large_baseline(struct rows *r, struct set *s)
 {
@@ -428,7 +447,7 @@ static void large_baseline(struct rows *r, struct set *s)
 
 static void search_slot(struct rows *r, struct lg__slot *slot)
 {
-    struct set none = {0}, best;
+    struct set none = {0}, best, kept = {0};
     struct beam beam[2] = {{.n = 0}};
     double copied = 0;
     if (r->values > MOST_VALUES)
@@ -451,7 +470,10 @@ static void search_slot(struct rows *r, struct lg__slot *slot)
     for (int n = 1; n <= LG__SET && now->n; n++) {
         best = best_of(r, now);
         double more = slot->count ? BETTER : 0.02;
-        if (best.score > slot->accuracy + more) keep_set(slot, r, &best);
+        if (best.score > slot->accuracy + more) {
+            kept = best;
+            keep_set(slot, r, &kept);
+        }
         if (slot->accuracy >= PERFECT || n == LG__SET) break;
         /* nothing more is gained by two sizes */
         if (n > slot->count + 1 && slot->accuracy >= LG__FIND_ACCURACY) break;
@@ -463,6 +485,8 @@ static void search_slot(struct rows *r, struct lg__slot *slot)
         now = next;
         next = swap;
     }
+    prune(r, &kept);
+    if (kept.n) keep_set(slot, r, &kept);
 }
 
 /* ---- Roles -------------------------------------------------------------------------------------------- */
@@ -552,22 +576,31 @@ static int view_lines(struct work *w, const struct lg__structure *s)
     return good;
 }
 
+/* A row that is alone against STANDS or more, or one of few against many. */
+static int is_odd(const struct rows *r, int i)
+{
+    int c = r->id[i], others = r->total[c] - r->most[c];
+    return r->y[i] != r->best[c] && r->most[c] >= STANDS && r->most[c] >= 20 * others - 19;
+}
+
 /* Lines that the table contradicts. */
 static void count_disagreeing(struct rows *r, const struct lg__slot *slot, unsigned char *bad)
 {
     struct set s = {.n = slot->count};
+    int odd = 0, mixed = 0;
     for (int k = 0; k < slot->count; k++)
         for (int c = 0; c < r->columns; c++)
             if (memcmp(&slot->address[k], &r->address[c], sizeof slot->address[k]) == 0)
                 s.at[k] = c;
     score(r, &s, 1);
     if (r->values > MOST_VALUES) return;
-    for (int i = 0; i < r->count; i++) {
-        int c = r->id[i]; /* alone against three or more, or one of few against many */
-        int others = r->total[c] - r->most[c];
-        if (r->y[i] != r->best[c] && r->most[c] >= 3 && r->most[c] >= 20 * others - 19)
-            bad[r->line[i]] = 1;
-    }
+    for (int i = 0; i < r->count; i++)
+        if (r->y[i] != r->best[r->id[i]] && r->total[r->id[i]] > STANDS)
+            *(is_odd(r, i) ? &odd : &mixed) += 1;
+    /* cells in which several rows stand against several hang on something that the set lacks */
+    if (4 * mixed > odd) return;
+    for (int i = 0; i < r->count; i++)
+        if (is_odd(r, i)) bad[r->line[i]] = 1;
 }
 
 /* A copied token that is another than the one at the address. */

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "coupling/find.h"
+#include "helpers/home.h"
 
 enum { LINES = 1200, LONGEST = 10 };
 
@@ -48,6 +49,7 @@ static const struct {
     {"addition", "base=2", "a[n-1-i]", 1, 0, 1},
     {"addition", "base=5", "b[n-1-i]", 1, 0, 1},
     {"multi-addition", "base=3", "a[g-1][n-1-i]", 2, 0, 1},
+    {"multi-addition", NULL, "a[g-1][n-1-i]", 2, 0, 1}, /* no table is filled; no line is wrong */
     {"machine", "table=count-5", "answer[i-1]", 0, 0, 1},
     {"retrieval", NULL, "where a[j][0] is the token 1 before the group", 0, 0, 0},
     {"variable-assignment", NULL, "where a[j][0] is the token 1 before the group", 0, 0, 0},
@@ -100,6 +102,77 @@ static void finds_what_was_written(void **state)
         free(a);
         lg_task_free(t);
     }
+}
+
+/* With roles a token of the answer stands beside what is read for the one behind it: one column is seen where the
+ * column behind is not read, and both are where it is. */
+static void sees_no_more_columns_than_it_reads(void **state)
+{
+    static const struct {
+        const char *task, *setting;
+        int lo, hi;
+    } rows[] = {{"machine", "table=comparison", 0, 0}, {"subtraction", "base=5", 0, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct lg__examples lines;
+        struct lg__finding found[1] = {0}, best;
+        struct lg__assignment *a = calloc(1, sizeof *a);
+        lg_error err = {0};
+        lg_task *t = lg_task_new(rows[i].task, &rows[i].setting, 1, &err);
+        if (!t) fail_msg("%s", err.text);
+        make_lines(&lines, t);
+        assert_int_equal(lg__find(&lines, found, 1, &best, NULL, &err), 1);
+        assert_int_equal(found->roles, 1);
+        if (lg__assign(found, &lines, 1, a, &err)) fail_msg("%s", err.text);
+        assert_int_equal(a->lo[0], rows[i].lo);
+        assert_int_equal(a->hi[0], rows[i].hi);
+        clear_lines(&lines);
+        free(found->wrong);
+        free(a);
+        lg_task_free(t);
+    }
+}
+
+/* Sums of three numbers without carry, in base 10: three digits decide, and nothing else is read. */
+static void reads_nothing_needless(void **state)
+{
+    struct lg__examples lines = {.count = LINES};
+    struct lg__finding found[1] = {0}, best;
+    lg_error err = {0};
+    lg_rng r;
+    FILE *f = fopen(in_home("sums.jsonl"), "w");
+    char name[100];
+    (void)state;
+    lg_rng_init(&r, 4, 0, 0);
+    assert_non_null(f);
+    for (int i = 0; i < LINES; i++) {
+        int n = 1 + i % LONGEST, digit[3 * LONGEST];
+        for (int k = 0; k < 3 * n; k++) digit[k] = (int)lg_rng_below(&r, 10);
+        fputs("{\"tokens\":[", f);
+        for (int k = 0; k < 3 * n; k++)
+            fprintf(f, "%s\"%d\",", k == n ? "\"+\"," : k == 2 * n ? "\"/\"," : "", digit[k]);
+        fputs("\"=\"", f);
+        for (int k = n - 1; k >= 0; k--)
+            fprintf(f, ",\"%d\"", (digit[k] + digit[n + k] + digit[2 * n + k]) % 10);
+        fputs(",\"$\"],\"loss\":[0", f);
+        for (int k = 1; k < 4 * n + 4; k++) fprintf(f, ",%d", k >= 3 * n + 3);
+        fprintf(f, "],\"length\":%d}\n", n);
+    }
+    fclose(f);
+    snprintf(name, sizeof name, "jsonl:%s", in_home("sums.jsonl"));
+    lg_task *t = lg_task_new(name, NULL, 0, &err);
+    if (!t) fail_msg("%s", err.text);
+    lines.shape = lg_task_get_shape(t);
+    lines.x = calloc(LINES, sizeof *lines.x);
+    for (int i = 0; i < LINES; i++) {
+        lg_draw d = {.length_lo = 1, .length_hi = LONGEST, .index = (uint64_t)i};
+        if (lg_task_example(t, &d, &lines.x[i], &err)) fail_msg("%s", err.text);
+    }
+    assert_int_equal(lg__find(&lines, found, 1, &best, NULL, &err), 1);
+    assert_int_equal(found->slot[0].count, 3);
+    clear_lines(&lines);
+    free(found->wrong);
+    lg_task_free(t);
 }
 
 /* Answers are drawn, or are the sum of all; nothing may be found. */
@@ -158,8 +231,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_was_written),
+        cmocka_unit_test(sees_no_more_columns_than_it_reads),
+        cmocka_unit_test(reads_nothing_needless),
         cmocka_unit_test(finds_nothing),
         cmocka_unit_test(finds_wrong_lines),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_home, remove_home);
 }
