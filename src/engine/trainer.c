@@ -249,7 +249,7 @@ static void sum_chunk(void *context, int i, int thread)
     t->m->k->sum_tree(t->grad + from, block, t->o.groups, n);
     for (int l = 0; l < t->m->config.levels; l++) {
         const struct lg__pointer *p = &t->m->pointer[l];
-        if (p->query.out && p->place >= from && p->place < from + n)
+        if (t->m->config.pointer[l] && p->place >= from && p->place < from + n)
             lg__pointer_cut(t->m, p, t->grad);
     }
     t->squares[i] = t->m->k->sum_squares(t->grad + from, n);

@@ -74,6 +74,9 @@ static const struct lg__config_key keys[] = {
     NAME(SOURCE, "positions.source", source_name, "given", scheme.source,
          "who supplies the IDs of generated tokens: the task's rule, or a head that predicts "
          "them; one, or a list with one a level"),
+    WORD("positions.match", "task|next|previous|any", "task", scheme.match,
+         "source match: of the keys that match, the nearest with an ID above or below the carried "
+         "one, or the latest in the text; task: as the task says, of own data any"),
     INT("positions.reach", "1..1000000", "8", scheme.reach, "source delta: steps of -reach..reach"),
     NAME(NAME, "positions.encoding", encoding_name, "rope", model.encoding,
          "how an ID enters the network"),
