@@ -131,6 +131,8 @@ typedef struct lg_batch {
     int *offsets;     /* [sequences + 1] */
     int32_t *tokens;  /* [rows] */
     int32_t *targets; /* [rows] the token to predict here; LG_NONE: no loss here */
+    int32_t *codes;   /* [rows] match heads: the number of the key that this row ends, or asks for;
+                         LG_NONE: it is not known */
     /* Of each level: */
     int32_t *ids[LG_LEVELS];           /* [rows] position IDs, >= 0, or LG_ABSENT */
     int32_t *id_targets[LG_LEVELS];    /* [rows] class of the ID head to predict, or LG_NONE */
@@ -153,7 +155,7 @@ int lg_batch_add(lg_batch *b, int n, const int32_t *tokens, const int32_t *ids,
  * has as many levels as its first sequence. */
 typedef struct lg_sequence {
     int n, levels;
-    const int32_t *tokens, *targets;
+    const int32_t *tokens, *targets, *codes;
     const int32_t *ids[LG_LEVELS], *id_targets[LG_LEVELS], *point_targets[LG_LEVELS];
 } lg_sequence;
 int lg_batch_add_levels(lg_batch *b, const lg_sequence *s, lg_error *err);
@@ -185,6 +187,11 @@ typedef enum {
     LG_ROPE_DYNAMIC, /* a larger base once the length passes rope_length: lg_model_set_length */
     LG_ROPE_YARN     /* slow dimensions interpolated, fast ones kept, scores sharpened */
 } lg_rope;
+
+/* Which of the keys that match a match head takes: the nearest with an ID above or below the carried
+ * one, or the latest in the text. */
+typedef enum { LG_MATCH_NONE, LG_MATCH_NEXT, LG_MATCH_PREVIOUS, LG_MATCH_ANY } lg_match;
+#define LG_KEY_TOKENS 4
 
 typedef struct lg_model_config {
     lg_arch arch;
@@ -219,7 +226,11 @@ typedef struct lg_model_config {
                  query see that no key is where it looks (the end of an input) */
     int id_classes[LG_LEVELS]; /* classes of each level's ID head; 0: none */
     int pointer[LG_LEVELS];    /* 1: a pointer to an earlier token beside it */
-    uint64_t seed;             /* of the initial weights */
+    lg_match match[LG_LEVELS]; /* a match head beside it, instead of a pointer */
+    /* What a match head may find: these tokens of the prompt; none: all that have an ID. */
+    int key_tokens;
+    int32_t key_token[LG_KEY_TOKENS];
+    uint64_t seed;   /* of the initial weights */
     const char *isa; /* its kernels: one of LG_ISAS that this CPU runs; NULL: those of lg_isa */
 } lg_model_config;
 
@@ -340,7 +351,8 @@ typedef struct lg_eval_result {
     /* Of each level: */
     const float *id_logits[LG_LEVELS];    /* [rows, id_classes] or NULL */
     const int32_t *pointed_id[LG_LEVELS]; /* [rows] ID that the pointer finds where it has a
-                                             target, else LG_ABSENT; or NULL */
+                                             or match head finds where it has a target; LG_ABSENT:
+                                             nothing, or no target; or NULL */
     double loss;                          /* as in training */
     double id_loss;
     int targets, right, id_targets, id_right;
@@ -379,7 +391,8 @@ int lg_decoder_step(lg_decoder *d, const int32_t *tokens, const int32_t *ids, lg
 /* Logits that follow the last token of sequence s; valid until the next call. */
 const float *lg_decoder_logits(const lg_decoder *d, int s);
 const float *lg_decoder_id_logits(const lg_decoder *d, int s, int level); /* or NULL */
-/* The ID that the pointer finds: one pass over the sequence's tokens, made at the call. */
+/* The ID that the pointer finds: one pass over the sequence's tokens, made at the call; that of a match
+ * head, LG_ABSENT if no key matches: one pass over the keys of the prompt. */
 int32_t lg_decoder_point(lg_decoder *d, int s, int level);
 int lg_decoder_length(const lg_decoder *d, int s); /* tokens read so far */
 
@@ -452,6 +465,12 @@ typedef struct lg_task_shape {
     int reach[LG_LEVELS]; /* largest change of label from one generated token (or the last of the
                              prompt) to the next, at any length; 0: it grows with the length */
     int length_least, length_most, sparsity_least, sparsity_most; /* what may be asked for */
+    /* For match heads: the tokens that end a key, how many tokens before one belong to it, and which
+     * key is meant where several match; none: the task does not name its keys. */
+    int key_tokens;
+    int32_t key_token[LG_KEY_TOKENS];
+    int key_back;
+    lg_match match;
 } lg_task_shape;
 const lg_task_shape *lg_task_get_shape(const lg_task *t);
 
@@ -464,6 +483,8 @@ typedef struct lg_example {
     int32_t *tokens;            /* [n] */
     int32_t *labels[LG_LEVELS]; /* [n] or LG_ABSENT */
     unsigned char *loss;        /* [n] 1: this token is to be predicted */
+    int32_t *codes;             /* [n] match heads: the number of the key that a key token ends, or
+                                   that is asked for by what follows this token; else LG_NONE */
     int room;
 } lg_example;
 
@@ -530,7 +551,8 @@ typedef struct lg_scheme {
     /* source of the IDs of generated tokens, of each level: NULL or "given": the task's rule; or
      * a name of lg_id_head_info_at */
     const char *source[LG_LEVELS];
-    int reach; /* delta: changes of -reach..reach */
+    int reach;      /* delta: changes of -reach..reach */
+    lg_match match; /* of match heads; LG_MATCH_NONE: as the task says, or any */
 } lg_scheme;
 lg_scheme lg_scheme_default(void);
 

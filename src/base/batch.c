@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "lengthen.h"
 
-enum { TOKENS, TARGETS, IDS, ID_TARGETS = IDS + LG_LEVELS, POINTS = ID_TARGETS + LG_LEVELS };
+enum { TOKENS, TARGETS, CODES, IDS, ID_TARGETS = IDS + LG_LEVELS, POINTS = ID_TARGETS + LG_LEVELS };
 enum { COLUMNS = POINTS + LG_LEVELS };
 
 /* What a column is called, the least that may stand in it, and the rule. */
@@ -19,6 +19,7 @@ static const struct column {
 } kinds[] = {
     {"tokens", 0, "tokens are 0 to vocab - 1"},
     {"targets", LG_NONE, "a target is a token, or LG_NONE (-1) where there is no loss"},
+    {"codes", LG_NONE, "a key's number is 0 or more, or LG_NONE (-1) where there is none"},
     {"ids", 0, "position IDs are 0 or more; shift them all up"},
     {"id_targets", LG_NONE,
      "an ID target is a class of the ID head, or LG_NONE (-1) where there is no loss"},
@@ -26,13 +27,14 @@ static const struct column {
      "a pointer's target is an ID, or LG_NONE (-1) where there is no loss"},
 };
 
-static int kind_of(int c) { return c < IDS ? c : 2 + (c - IDS) / LG_LEVELS; }
+static int kind_of(int c) { return c < IDS ? c : IDS + (c - IDS) / LG_LEVELS; }
 static int level_of(int c) { return c < IDS ? 0 : (c - IDS) % LG_LEVELS; }
 
 static int32_t **slot(lg_batch *b, int c)
 {
     if (c == TOKENS) return &b->tokens;
     if (c == TARGETS) return &b->targets;
+    if (c == CODES) return &b->codes;
     if (c < ID_TARGETS) return &b->ids[c - IDS];
     if (c < POINTS) return &b->id_targets[c - ID_TARGETS];
     return &b->point_targets[c - POINTS];
@@ -42,6 +44,7 @@ static const int32_t *source(const lg_sequence *s, int c)
 {
     if (c == TOKENS) return s->tokens;
     if (c == TARGETS) return s->targets;
+    if (c == CODES) return s->codes;
     if (c < ID_TARGETS) return s->ids[c - IDS];
     if (c < POINTS) return s->id_targets[c - ID_TARGETS];
     return s->point_targets[c - POINTS];
@@ -69,7 +72,7 @@ static int check_column(const lg_sequence *s, int c, lg_error *err)
     const struct column *k = &kinds[kind_of(c)];
     const int32_t *value = source(s, c);
     for (int i = 0; value && i < s->n; i++) {
-        if (value[i] >= k->least || (k == &kinds[2] && value[i] == LG_ABSENT)) continue;
+        if (value[i] >= k->least || (k == &kinds[IDS] && value[i] == LG_ABSENT)) continue;
         if (s->levels > 1 && c >= IDS)
             return lg__fail(err, LG_ERROR_ARGUMENT, "%s[%d] of level %d is %d: %s.", k->name, i,
                             level_of(c) + 1, (int)value[i], k->rule);

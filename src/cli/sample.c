@@ -35,7 +35,8 @@ const char lg_cmd_sample_help[] =
     "  --target N, --chunks N   pose: the length in IDs to be ready for, and in how many pieces\n"
     "  --cut-anywhere           pose: the first of two pieces may be longer than half\n"
     "  --random-start           pose: the first piece is shifted, too\n"
-    "  --source HEAD[,HEAD..]   absolute, delta or pointer: adds a row with the ID that this\n"
+    "  --source HEAD[,HEAD..]   absolute, delta, pointer or match: adds a row with the ID that "
+    "this\n"
     "                           head has to predict; one for all levels, or one each\n"
     "                           (given: none)\n"
     "  --reach N                delta: changes of -N..N (what the task needs)\n"
@@ -187,10 +188,11 @@ static int read_sources(const char *text, int levels, lg_scheme *scheme)
         size_t length = strcspn(at, ",");
         const char *head = head_named(at, length);
         if (!head)
-            return lg_cli_wrong("sample",
-                                "--source is \"%s\"; take given, absolute, delta or pointer, or "
-                                "one of these for each level with commas between",
-                                text);
+            return lg_cli_wrong(
+                "sample",
+                "--source is \"%s\"; take given, absolute, delta, pointer or match, or "
+                "one of these for each level with commas between",
+                text);
         if (n < LG_LEVELS) scheme->source[n] = head;
         n++;
         at += length;

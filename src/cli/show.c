@@ -142,7 +142,7 @@ static int cell_next(char *text, const lg_sampler *s, int level, int t)
     if (t >= s->batch.rows) return 0;
     int32_t class = s->batch.id_targets[level][t], reach = s->scheme.reach;
     if (class == LG_NONE) return 0;
-    if (s->config.pointer[level])
+    if (s->config.pointer[level] || s->config.match[level])
         return cell_pointer(text, class, s->batch.point_targets[level][t]);
     int delta = lg_id_head_info_at(s->plan.head[level]).steps;
     if (class > (delta ? 2 * reach : s->scheme.max_id)) return snprintf(text, CELL, "-");

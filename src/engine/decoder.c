@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "match.h"
 #include "pointer.h"
 #include "walk.h"
 
@@ -17,7 +18,9 @@ struct sequence {
     int length;
     struct lg__block ids[LG_LEVELS];
     struct lg__places places;                /* span window */
-    struct lg__block pointer_key[LG_LEVELS]; /* [length, C] */
+    struct lg__block pointer_key[LG_LEVELS]; /* [length, C]; of a match head [keys, C] */
+    struct lg__block key_ids[LG_LEVELS];     /* match heads: int32_t [keys] */
+    int keys[LG_LEVELS];
 };
 
 struct cache {
@@ -33,6 +36,7 @@ struct part {
 struct lg_decoder {
     const struct lg_model *m;
     int most, sequences;  /* room for, in use */
+    int reading;          /* 1: prompts, whose tokens may be keys */
     struct sequence *seq; /* [most] */
     struct cache *cache;  /* [depth, most] */
     struct part *parts;   /* [most] */
@@ -127,6 +131,7 @@ void lg_decoder_free(lg_decoder *d)
         for (int l = 0; l < LG_LEVELS; l++) {
             lg__block_free(&d->seq[s].ids[l]);
             lg__block_free(&d->seq[s].pointer_key[l]);
+            lg__block_free(&d->seq[s].key_ids[l]);
         }
     }
     for (int i = 0; d->cache && i < d->most * d->m->depth; i++) {
@@ -172,7 +177,7 @@ static size_t take(struct lg_decoder *d, float *base, int rows, int parts, size_
     for (int l = 0; l < m->config.levels; l++) {
         int classes = m->config.id_classes[l];
         if (classes) v->id_logits[l] = lg__arena_floats(&to, P * (size_t)classes);
-        if (m->config.pointer[l]) v->pointer_key[l] = lg__arena_floats(&to, N * C);
+        if (lg__finds(&m->config, l)) v->pointer_key[l] = lg__arena_floats(&to, N * C);
     }
     d->strand = lg__arena_take(&to, P, sizeof *d->strand);
     d->at = lg__arena_ints(&to, N);
@@ -181,6 +186,15 @@ static size_t take(struct lg_decoder *d, float *base, int rows, int parts, size_
     d->scratch = lg__arena_floats(&to, scratch);
     if (listed) lg__lists_take(&d->lists, &to, rows, listed);
     return to.used;
+}
+
+/* Room for the keys among n tokens of a prompt. */
+static int reserve_keys(const struct lg_decoder *d, struct sequence *s, int l, int n, lg_error *err)
+{
+    size_t most = (size_t)s->keys[l] + (size_t)(d->reading ? n : 0);
+    int code = room(&s->key_ids[l], most * sizeof(int32_t), err);
+    if (code) return code;
+    return room(&s->pointer_key[l], most * (size_t)d->m->config.width * sizeof(float), err);
 }
 
 /* Everything that can fail, before anything changes. */
@@ -200,7 +214,8 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
         int n = s->length + d->parts[i].n, most = 0;
         for (int l = 0; l < c->levels; l++)
             if ((code = room(&s->ids[l], (size_t)n * sizeof(int32_t), err)) ||
-                (c->pointer[l] && (code = room(&s->pointer_key[l], (size_t)n * C * f, err))))
+                (c->pointer[l] && (code = room(&s->pointer_key[l], (size_t)n * C * f, err))) ||
+                (c->match[l] && (code = reserve_keys(d, s, l, d->parts[i].n, err))))
                 return code;
         if (c->span == LG_SPAN_WINDOW) {
             if ((code = lg__places_reserve(&s->places, c->levels, n, err))) return code;
@@ -209,7 +224,7 @@ static int reserve(struct lg_decoder *d, int parts, int rows, const int32_t *con
             longest = most > longest ? most : longest;
         }
         for (int l = 0; l < c->levels; l++) /* a pointer's scores */
-            if (c->pointer[l] && (size_t)n > scores) scores = (size_t)n;
+            if (lg__finds(c, l) && (size_t)n > scores) scores = (size_t)n;
         size_t need = lg__attention_scratch(m, n, most, 0);
         scratch = need > scratch ? need : scratch;
         size_t blocks = (size_t)(n + LG__KEY_BLOCK - 1) / LG__KEY_BLOCK;
@@ -306,6 +321,19 @@ static void spread(const struct lg_decoder *d, struct lg__block *to, const float
                n * sizeof *from);
 }
 
+/* Of a prompt's rows, those that are keys. */
+static void keep_keys(const struct lg_decoder *d, struct sequence *s, int l, int row, int n)
+{
+    const struct lg__view *v = &d->view;
+    size_t C = (size_t)d->m->config.width;
+    for (int t = row; t < row + n; t++) {
+        if (!lg__match_is_key(&d->m->config, v->tokens[t], v->ids[l][t])) continue;
+        memcpy((float *)s->pointer_key[l].data + (size_t)s->keys[l] * C,
+               v->pointer_key[l] + (size_t)t * C, C * sizeof(float));
+        ((int32_t *)s->key_ids[l].data)[s->keys[l]++] = v->ids[l][t];
+    }
+}
+
 /* Reads rows of tokens, part after part. */
 static int advance(struct lg_decoder *d, int parts, int rows, const int32_t *tokens,
                    const int32_t *const ids[LG_LEVELS], lg_error *err)
@@ -330,6 +358,8 @@ static int advance(struct lg_decoder *d, int parts, int rows, const int32_t *tok
             if (c->pointer[l])
                 memcpy((float *)s->pointer_key[l].data + (size_t)s->length * C,
                        d->view.pointer_key[l] + row * C, n * C * sizeof(float));
+            else if (c->match[l] && d->reading)
+                keep_keys(d, s, l, (int)row, (int)n);
         s->length += d->parts[i].n;
     }
     return 0;
@@ -344,8 +374,10 @@ int lg_decoder_start(lg_decoder *d, const lg_batch *prompts, lg_error *err)
                         "%d prompts for a decoder of %d sequences; make a larger one",
                         prompts->sequences, d->most);
     d->sequences = 0; /* until all prompts are read */
+    d->reading = 1;
     for (int s = 0; s < d->most; s++) {
         d->seq[s].length = 0;
+        memset(d->seq[s].keys, 0, sizeof d->seq[s].keys);
         if ((code = lg__places_reset(&d->seq[s].places, d->m->config.levels, 1, err))) return code;
     }
     for (int s = 0; s < prompts->sequences; s++)
@@ -371,6 +403,7 @@ void lg__decoder_stop_at(lg_decoder *d, lg__decoder_stop *stop, void *context)
 int lg_decoder_step(lg_decoder *d, const int32_t *tokens, const int32_t *ids, lg_error *err)
 {
     int n = 0, code;
+    d->reading = 0;
     if (!d->sequences)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the decoder has no sequences; call lg_decoder_start first");
@@ -406,10 +439,17 @@ int32_t lg_decoder_point(lg_decoder *d, int s, int level)
     const struct sequence *q = &d->seq[s];
     size_t C = (size_t)m->config.width;
     if (!m->pointer[level].query.out || !q->length) return LG_ABSENT;
-    struct lg__pointer_keys k = {q->pointer_key[level].data, q->ids[level].data, q->length};
     float *query = d->pointer.data, *scores = query + C;
     lg__linear_forward(m, &m->pointer[level].query, query, (float *)d->final.data + (size_t)s * C,
                        1, 0);
+    if (m->config.match[level]) {
+        struct lg__match_keys k = {q->pointer_key[level].data, q->key_ids[level].data, NULL,
+                                   q->keys[level]};
+        int32_t carried = lg__carried(q->ids[level].data, q->length - 1);
+        lg__match_scores(m, &m->pointer[level], scores, query, k.key, k.n);
+        return lg__match_find(m->config.match[level], scores, &k, carried);
+    }
+    struct lg__pointer_keys k = {q->pointer_key[level].data, q->ids[level].data, q->length};
     lg__pointer_scores(m, &m->pointer[level], scores, query, &k, lg__carried(k.ids, k.n - 1));
     return lg__pointer_best(scores, &k);
 }

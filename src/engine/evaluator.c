@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "match.h"
 #include "pointer.h"
 #include "walk.h"
 
@@ -16,6 +17,7 @@ enum { HEAD_ROWS = 96 }; /* whose logits are made at a time where their losses a
 struct level {
     int32_t *targets, *wanted, *found; /* of the head; the pointer's, and what it finds */
     double *cost;                      /* the pointer's loss */
+    int32_t *keys;                     /* match heads: [rows] IDs of keys, else LG_ABSENT */
     int32_t *whole;                    /* all IDs of sequences that share rows */
 };
 
@@ -243,11 +245,12 @@ static size_t take_work(struct lg_evaluator *e, float *base, int blocks)
     for (int l = 0; l < c->levels; l++) {
         struct level *of = &e->level[l];
         if (c->id_classes[l]) v->id_logits[l] = lg__arena_floats(&to, W * (size_t)c->id_classes[l]);
-        if (!c->pointer[l]) continue;
+        if (!lg__finds(c, l)) continue;
         v->pointer_key[l] = lg__arena_floats(&to, T * C);
         v->pointer_query[l] = lg__arena_floats(&to, W * C);
         of->found = lg__arena_ints(&to, W);
         of->cost = lg__arena_take(&to, W, sizeof *of->cost);
+        of->keys = lg__arena_ints(&to, c->match[l] ? T : 0);
     }
     return to.used;
 }
@@ -358,11 +361,48 @@ static void point(const struct lg_evaluator *e, int l, const struct lg__slice *c
     }
 }
 
+/* The same of a match head. */
+static void match(const struct lg_evaluator *e, int l, const struct lg__slice *c, float *z)
+{
+    const struct lg_model *m = e->m;
+    const struct level *v = &e->level[l];
+    lg_match order = m->config.match[l];
+    for (int w = c->query; w < c->query + c->queries; w++) {
+        int at = e->row_at[w], start = e->rows[w] - at;
+        int32_t carried = lg__carried(e->b->ids[l] + start, at), code = e->b->codes[e->rows[w]];
+        v->found[w] = LG_ABSENT;
+        if (v->wanted[w] < 0) continue;
+        struct lg__match_keys k = {e->view.pointer_key[l] + (size_t)start * (size_t)m->config.width,
+                                   v->keys + start, e->b->codes + start, at + 1};
+        lg__match_scores(m, &m->pointer[l], z,
+                         e->view.pointer_query[l] + (size_t)w * (size_t)m->config.width, k.key,
+                         k.n);
+        v->found[w] = lg__match_find(order, z, &k, carried);
+        v->cost[w] = code != LG_NONE ? lg__match_loss(z, &k, code, 1, 0)
+                                     : lg__match_stick(z, &k, order, carried, v->wanted[w], 1, 0);
+    }
+}
+
+static void list_keys(void *context, int s, int thread)
+{
+    const struct lg_evaluator *e = context;
+    const lg_batch *b = e->b;
+    int start = b->offsets[s], end = b->offsets[s + 1], prompt = lg__match_prompt(b, start, end);
+    (void)thread;
+    for (int l = 0; l < b->levels; l++)
+        if (e->m->config.match[l])
+            lg__match_list(&e->m->config, e->level[l].keys + start, b->tokens + start,
+                           b->ids[l] + start, prompt, end - start);
+}
+
 static void run_pointers(void *context, int i, int thread)
 {
     const struct lg_evaluator *e = context;
     for (int l = 0; l < e->m->config.levels; l++)
-        if (e->m->config.pointer[l]) point(e, l, &e->view.slice[i], e->scratch[thread]);
+        if (e->m->config.pointer[l])
+            point(e, l, &e->view.slice[i], e->scratch[thread]);
+        else if (e->m->config.match[l])
+            match(e, l, &e->view.slice[i], e->scratch[thread]);
 }
 
 /* The losses of a slice, a few rows at a time. */
@@ -408,7 +448,7 @@ static void level_losses(struct lg_evaluator *e, int l, lg_eval_result *r)
         r->id_targets += n;
         r->id_right += right;
     }
-    if (!e->m->config.pointer[l]) return;
+    if (!lg__finds(&e->m->config, l)) return;
     double sum = 0;
     n = 0;
     for (int i = 0; i < e->wanted; i++) {
@@ -427,7 +467,7 @@ static int run(struct lg_evaluator *e, const lg_batch *b, const int *shared, int
                lg_error *err)
 {
     const struct lg_model *m = e->m;
-    int code, pointers = 0, window = m->config.span == LG_SPAN_WINDOW;
+    int code, pointers = 0, matches = 0, window = m->config.span == LG_SPAN_WINDOW;
     if ((code = lg__check_batch(m, b, err))) return code;
     e->b = b;
     e->shared = shared;
@@ -445,7 +485,11 @@ static int run(struct lg_evaluator *e, const lg_batch *b, const int *shared, int
     if ((code = list_kinds(e, err)) || (code = reserve(e, err))) return code;
     look(e);
     lg__walk(&e->view, e->pool);
-    for (int l = 0; l < b->levels; l++) pointers |= m->config.pointer[l];
+    for (int l = 0; l < b->levels; l++) {
+        pointers |= lg__finds(&m->config, l);
+        matches |= m->config.match[l] != LG_MATCH_NONE;
+    }
+    if (matches && !losses) lg__pool_run(e->pool, b->sequences, list_keys, e);
     if (losses)
         lg__pool_run(e->pool, e->view.slices, run_losses, e);
     else if (pointers)
@@ -481,4 +525,14 @@ int lg_evaluator_losses(lg_evaluator *e, const lg_batch *b, const int *shared, l
     int code = run(e, b, shared, 1, err);
     if (!code) *r = (lg_eval_losses){e->wanted, e->rows, e->loss};
     return code;
+}
+
+const float *lg__evaluator_queries(const lg_evaluator *e, int level)
+{
+    return e->view.pointer_query[level];
+}
+
+const float *lg__evaluator_keys(const lg_evaluator *e, int level)
+{
+    return e->view.pointer_key[level];
 }

@@ -56,7 +56,9 @@ static int check_levels(const lg_model_config *c, lg_error *err)
     int e = range(err, "levels", c->levels, 1, LG_LEVELS);
     for (int l = 0; l < c->levels && !e; l++) {
         if ((e = range(err, "id_classes", c->id_classes[l], 0, 1 << 24)) ||
-            (e = range(err, "pointer", c->pointer[l], 0, 1)) ||
+            (e = range(err, "pointer", c->pointer[l], 0, c->match[l] ? 0 : 1)) ||
+            (e = range(err, "match", c->match[l], LG_MATCH_NONE, LG_MATCH_ANY)) ||
+            (e = range(err, "key_tokens", c->key_tokens, 0, LG_KEY_TOKENS)) ||
             (e = range(err, "window_lo", c->window_lo[l], -(1 << 20), 0)) ||
             (e = range(err, "window_hi", c->window_hi[l], 0, 1 << 20)))
             return e;
@@ -224,13 +226,17 @@ static void add_id_head(struct lg_model *m, int level, double deviation)
                        level ? "id_head.%d.weight" : "id_head.weight", level);
         map_linear(m, &m->id_head[level], w, none, 0, c->id_classes[level], C);
     }
-    if (!c->pointer[level]) return;
-    /* pointer.c multiplies the scores by 64 = 8 * 8. */
-    w = add_tensor(m, LG__INIT_NORMAL, deviation / 8, C, C, 1, "pointer.%d.query.weight", level);
+    if (!lg__finds(c, level)) return;
+    int match = c->match[level] != LG_MATCH_NONE;
+    /* pointer.c and match.c multiply the scores by 64 = 8 * 8. */
+    w = add_tensor(m, LG__INIT_NORMAL, deviation / 8, C, C, 1,
+                   match ? "match.%d.query.weight" : "pointer.%d.query.weight", level);
     map_linear(m, &p->query, w, none, 0, C, C);
-    w = add_tensor(m, LG__INIT_NORMAL, deviation / 8, C, C, 1, "pointer.%d.key.weight", level);
+    w = add_tensor(m, LG__INIT_NORMAL, deviation / 8, C, C, 1,
+                   match ? "match.%d.key.weight" : "pointer.%d.key.weight", level);
     map_linear(m, &p->key, w, none, 0, C, C);
-    p->place = add_tensor(m, LG__INIT_ZERO, 0, 1, 4, 0, "pointer.%d.place", level);
+    p->place = add_tensor(m, LG__INIT_ZERO, 0, 1, match ? 1 : 4, 0,
+                          match ? "match.%d.bias" : "pointer.%d.place", level);
 }
 
 static void build_table(struct lg_model *m)

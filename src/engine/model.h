@@ -42,10 +42,10 @@ struct lg__layer {
     size_t position; /* the encoding's own */
 };
 
-/* Finds an earlier token: scores are query . key / sqrt(width) + u(ID difference). */
+/* Finds an earlier token: scores are query . key / sqrt(width) + u(ID difference), or of a match head + b. */
 struct lg__pointer {
     struct lg__linear query, key;
-    size_t place; /* [4]: u at 0; slope above; u just below; slope below */
+    size_t place; /* [4]: u at 0; slope above; u just below; slope below. Of a match head [1]: b */
 };
 
 struct lg_model {
@@ -86,6 +86,12 @@ struct lg_model {
 static inline int lg__injects(const struct lg_model *m, int l)
 {
     return m->arch->injects && m->arch->injects(&m->config, l);
+}
+
+/* Whether the level's head finds earlier tokens: a pointer or a match head. */
+static inline int lg__finds(const lg_model_config *c, int level)
+{
+    return c->pointer[level] || c->match[level] != LG_MATCH_NONE;
 }
 
 /* Packs the weights of linear i (0..linear_count-1) anew, for y and, if asked, for dx. */

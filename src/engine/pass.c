@@ -4,6 +4,8 @@
  * each kind of token once what does not depend on others (layer.h). */
 #include "pass.h"
 
+#include "match.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,13 @@ struct run {
     struct lg__lists lists;
     float *loss;
     float *dpq[LG_LEVELS], *dpk[LG_LEVELS]; /* pointers: [wanted, C], [rows, C] */
-    float *point;                           /* [longest] scores */
+    float *point;                           /* [longest] scores; of match heads [rows] */
+    /* Match heads: the shard's keys, [rows] at most, their gradients; their rows, IDs and numbers; where
+     * each sequence's begin. */
+    float *key, *dkey;
+    int *key_row, *key_at;
+    int32_t *key_id, *key_code;
+    int keys;
     float *d[2];
     struct lg__backward back;
 };
@@ -85,7 +93,7 @@ static void take_forward(struct run *r, struct lg__arena *to)
     v->logits = lg__arena_floats(to, W * (size_t)c->vocab);
     for (int l = 0; l < c->levels; l++) {
         if (c->id_classes[l]) v->id_logits[l] = lg__arena_floats(to, W * (size_t)c->id_classes[l]);
-        if (!c->pointer[l]) continue;
+        if (!lg__finds(c, l)) continue;
         v->pointer_query[l] = lg__arena_floats(to, W * C);
         v->pointer_key[l] = lg__arena_floats(to, M * C);
     }
@@ -95,12 +103,20 @@ static void take_backward(struct run *r, struct lg__arena *to)
 {
     const struct lg_model *m = r->v.m;
     size_t C = (size_t)m->config.width, M = (size_t)r->s->rows, W = (size_t)r->s->wanted;
+    int matches = 0;
     for (int l = 0; l < m->config.levels; l++) {
-        r->dpq[l] = lg__arena_floats(to, m->config.pointer[l] ? W * C : 0);
-        r->dpk[l] = lg__arena_floats(to, m->config.pointer[l] ? M * C : 0);
+        r->dpq[l] = lg__arena_floats(to, lg__finds(&m->config, l) ? W * C : 0);
+        r->dpk[l] = lg__arena_floats(to, lg__finds(&m->config, l) ? M * C : 0);
+        matches |= m->config.match[l] != LG_MATCH_NONE;
     }
     for (int i = 0; i < 2; i++) r->d[i] = lg__arena_floats(to, M * C);
-    r->point = lg__arena_floats(to, (size_t)r->s->longest);
+    r->point = lg__arena_floats(to, matches ? M : (size_t)r->s->longest);
+    r->key = lg__arena_floats(to, matches ? M * C : 0);
+    r->dkey = lg__arena_floats(to, matches ? M * C : 0);
+    r->key_row = lg__arena_ints(to, matches ? M : 0);
+    r->key_id = lg__arena_ints(to, matches ? M : 0);
+    r->key_code = lg__arena_ints(to, matches ? M : 0);
+    r->key_at = lg__arena_ints(to, matches ? (size_t)r->s->count + 1 : 0);
     r->loss = lg__arena_floats(to, W);
     r->back.dh = lg__arena_floats(to, M * C);
     r->back.dup = lg__arena_floats(to, M * (size_t)m->U);
@@ -275,6 +291,66 @@ static void point_backward(const struct run *r, int l, float scale, double *loss
     lg__linear_backward(m, &p->query, r->back.dh, r->dpq[l], r->v.final, &r->back, r->s->wanted, 1);
 }
 
+/* Puts the keys of all the shard's sequences side by side. */
+static void gather_keys(struct run *r, int l)
+{
+    const struct lg_model *m = r->v.m;
+    const lg_batch *b = r->b;
+    size_t C = (size_t)m->config.width;
+    r->keys = 0;
+    for (int i = 0; i < r->s->count; i++) {
+        int start = b->offsets[r->s->first + i];
+        int prompt = lg__match_prompt(b, start, b->offsets[r->s->first + i + 1]);
+        r->key_at[i] = r->keys;
+        for (int t = start; t < start + prompt; t++) {
+            if (!lg__match_is_key(&m->config, b->tokens[t], b->ids[l][t])) continue;
+            int row = t - r->r0, k = r->keys++;
+            r->key_row[k] = row;
+            r->key_id[k] = b->ids[l][t];
+            r->key_code[k] = b->codes[t];
+            memcpy(r->key + (size_t)k * C, r->v.pointer_key[l] + (size_t)row * C,
+                   C * sizeof(float));
+        }
+    }
+    r->key_at[r->s->count] = r->keys;
+    memset(r->dkey, 0, (size_t)r->keys * C * sizeof(float));
+}
+
+/* The match head of level l, as point_backward. Where the query's number is known, it is compared with
+ * every key of the shard, else with those of its own sequence. */
+static void match_backward(struct run *r, int l, float scale, double *loss, int *right)
+{
+    const struct lg_model *m = r->v.m;
+    const struct lg__pointer *p = &m->pointer[l];
+    const lg_batch *b = r->b;
+    size_t C = (size_t)m->config.width;
+    lg_match order = m->config.match[l];
+    memset(r->dpq[l], 0, (size_t)r->s->wanted * C * sizeof(float));
+    memset(r->dpk[l], 0, (size_t)r->s->rows * C * sizeof(float));
+    gather_keys(r, l);
+    for (int i = 0, s = 0; i < r->s->wanted; i++) {
+        int t = r->r0 + r->row[i], at = r->row_at[i], start = t - at;
+        int32_t wanted = b->point_targets[l][t], code = b->codes[t];
+        while (b->offsets[r->s->first + s + 1] <= t) s++;
+        if (wanted < 0) continue;
+        int all = code != LG_NONE, first = r->key_at[s], own = r->key_at[s + 1] - first;
+        int from = all ? 0 : first, n = all ? r->keys : own;
+        int32_t carried = lg__carried(b->ids[l] + start, at);
+        const float *q = r->v.pointer_query[l] + (size_t)i * C, *key = r->key + (size_t)from * C;
+        struct lg__match_keys near = {NULL, r->key_id + first, r->key_code + first, own};
+        struct lg__match_keys k = {key, r->key_id + from, r->key_code + from, n};
+        lg__match_scores(m, p, r->point, q, key, n);
+        *right += lg__match_find(order, r->point + (first - from), &near, carried) == wanted;
+        *loss += all ? lg__match_loss(r->point, &k, code, scale, 1)
+                     : lg__match_stick(r->point, &k, order, carried, wanted, scale, 1);
+        lg__match_backward(m, p, r->dpq[l] + (size_t)i * C, r->dkey + (size_t)from * C,
+                           r->back.grad, r->point, q, key, n, r->iota);
+    }
+    for (int k = 0; k < r->keys; k++)
+        memcpy(r->dpk[l] + (size_t)r->key_row[k] * C, r->dkey + (size_t)k * C, C * sizeof(float));
+    lg__linear_backward(m, &p->query, r->back.dh, r->dpq[l], r->v.final, &r->back, r->s->wanted, 1);
+}
+
 /* Losses, and through the heads and the final norm to what left the last layer, in back.d. */
 static void heads_backward(struct run *r, const struct lg__scales *scales, struct lg__losses *sum)
 {
@@ -293,6 +369,8 @@ static void heads_backward(struct run *r, const struct lg__scales *scales, struc
         }
         if (m->config.pointer[l])
             point_backward(r, l, scales->point[l], &sum->point_loss[l], &sum->point_right[l]);
+        if (m->config.match[l])
+            match_backward(r, l, scales->point[l], &sum->point_loss[l], &sum->point_right[l]);
     }
     memset(b->d, 0, (size_t)n * (size_t)m->config.width * sizeof *b->d);
     lg__norm_backward(m, m->final_norm, b->grad, b->d, b->dh, v->acts[m->depth - 1].out, v->mean,

@@ -267,7 +267,7 @@ static void end_chunk(struct lg_trainer *t, int i)
     size_t from = (size_t)i * CHUNK, n = chunk_size(t, i);
     for (int l = 0; l < t->m->config.levels; l++) {
         const struct lg__pointer *p = &t->m->pointer[l];
-        if (p->query.out && p->place >= from && p->place < from + n)
+        if (t->m->config.pointer[l] && p->place >= from && p->place < from + n)
             lg__pointer_cut(t->m, p, t->grad);
     }
     t->squares[i] = t->m->k->sum_squares(t->grad + from, n);

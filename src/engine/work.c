@@ -52,10 +52,10 @@ static int check_id_targets(const struct lg_model *m, const lg_batch *b, int s, 
                         "larger or mend the data",
                         s, at, class, classes - 1);
     if (id == LG_NONE) return 0;
-    if (!m->config.pointer[l])
+    if (!lg__finds(&m->config, l))
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "sequence %d, position %d: a pointer's target, but the model has no "
-                        "pointer; set pointer",
+                        "pointer and no match head; set pointer or match",
                         s, at);
     int found = t;
     while (found >= b->offsets[s] && b->ids[l][found] != id) found--;

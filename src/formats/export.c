@@ -31,7 +31,8 @@ static int check_heads(const lg_model_config *c, lg_error *err)
 {
     static const char remedy[] = "export a model that predicts tokens alone";
     for (int l = 0; l < c->levels; l++)
-        if (c->id_classes[l] || c->pointer[l]) return cannot("heads that predict IDs", remedy, err);
+        if (c->id_classes[l] || c->pointer[l] || c->match[l])
+            return cannot("heads that predict IDs", remedy, err);
     return 0;
 }
 

@@ -169,7 +169,8 @@ static int open_scheme(struct answering *w, lg_error *err)
     if (!e) e = lg_scheme_config(w->s, w->t, &c, err);
     int differ = c.levels != w->c->levels;
     for (int l = 0; l < c.levels && w->predicted; l++)
-        differ |= c.id_classes[l] != w->c->id_classes[l] || c.pointer[l] != w->c->pointer[l];
+        differ |= c.id_classes[l] != w->c->id_classes[l] || c.pointer[l] != w->c->pointer[l] ||
+                  c.match[l] != w->c->match[l];
     if (e || !differ) return e;
     return lg__fail(
         err, LG_ERROR_ARGUMENT,
@@ -190,7 +191,7 @@ int lg__answer_beside(const lg_model_config *c, int tokens, int threads)
     size_t most = BESIDE / threads > FEW ? (size_t)(BESIDE / threads) : FEW;
     size_t states = 2 * (size_t)c->layers; /* keys and values, of width floats each */
     if (c->span == LG_SPAN_FULL) states += (size_t)c->layers; /* keys once more, packed */
-    for (int l = 0; l < c->levels; l++) states += c->pointer[l] != 0;
+    for (int l = 0; l < c->levels; l++) states += c->pointer[l] || c->match[l];
     /* The example, its IDs here and in the decoder, and the index by ID. */
     size_t token = states * (size_t)c->width * sizeof(float) + 64 * (size_t)(1 + c->levels);
     size_t fit = lg__answer_room / (size_t)threads / (token * (size_t)(tokens ? tokens : 1));

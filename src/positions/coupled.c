@@ -78,8 +78,8 @@ static const char text[] =
     "Training with max_id: start_l is uniform in 1 .. max_id - (largest label), drawn for each\n"
     "example and level. Without max_id, and in evaluation: start_l = 1.\n"
     "`levels` takes the first so many of the task's levels; 0 takes all.\n"
-    "These are the IDs that a model can also predict for itself (source absolute, delta or\n"
-    "pointer). Needs: a task with labels.";
+    "These are the IDs that a model can also predict for itself (source absolute, delta,\n"
+    "pointer or match). Needs: a task with labels.";
 
 const struct lg__ids_row lg__ids_coupled = {
     .name = "coupled",

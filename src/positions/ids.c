@@ -162,22 +162,34 @@ int lg__plan_classes(const lg_plan *p, int level)
     switch (p->head[level]) {
     case LG__HEAD_ABSOLUTE: return p->scheme.max_id + 1 + absent;
     case LG__HEAD_DELTA: return 2 * p->scheme.reach + 1 + absent;
-    case LG__HEAD_POINTER: return LG__POINT_CLASSES;
+    case LG__HEAD_POINTER:
+    case LG__HEAD_MATCH: return LG__POINT_CLASSES;
     default: return 0;
     }
+}
+
+lg_match lg__plan_match(const lg_plan *p)
+{
+    if (p->scheme.match) return p->scheme.match;
+    return p->shape->match ? p->shape->match : LG_MATCH_ANY;
 }
 
 int lg_scheme_config(const lg_scheme *s, const lg_task *t, lg_model_config *c, lg_error *err)
 {
     lg_plan p;
-    int e = lg_plan_open(&p, s, t, err);
+    int matches = 0, e = lg_plan_open(&p, s, t, err);
     if (e) return e;
     c->levels = p.levels;
     if (s->max_id > c->max_id) c->max_id = s->max_id;
     for (int l = 0; l < LG_LEVELS; l++) {
         c->id_classes[l] = lg__plan_classes(&p, l);
         c->pointer[l] = p.head[l] == LG__HEAD_POINTER;
+        c->match[l] = p.head[l] == LG__HEAD_MATCH ? lg__plan_match(&p) : LG_MATCH_NONE;
+        matches |= c->match[l] != LG_MATCH_NONE;
     }
+    c->key_tokens = matches ? p.shape->key_tokens : 0;
+    for (int i = 0; i < LG_KEY_TOKENS; i++)
+        c->key_token[i] = i < c->key_tokens ? p.shape->key_token[i] : 0;
     return 0;
 }
 

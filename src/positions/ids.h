@@ -76,10 +76,11 @@ enum lg__head {
     LG__HEAD_ABSOLUTE,
     LG__HEAD_DELTA,
     LG__HEAD_POINTER,
+    LG__HEAD_MATCH,
     LG__HEAD_COUNT
 };
 
-/* The classes of the pointer's head: steps -2..2 from the ID that it finds are 0..4. */
+/* The classes of the pointer's head, and of the match head's: steps -2..2 from the ID that it finds are 0..4. */
 enum { LG__POINT_STEP = 2, LG__POINT_STAY = 5, LG__POINT_ABSENT = 6, LG__POINT_CLASSES = 7 };
 
 extern const lg_id_head_info lg__head_infos[LG__HEAD_COUNT];
@@ -89,6 +90,7 @@ int lg__source_predicts(const char *source);
 /* Opens with the shape alone. */
 int lg__plan_open(lg_plan *p, const lg_scheme *s, const lg_task_shape *shape, lg_error *err);
 int lg__plan_classes(const lg_plan *p, int level); /* 0: no head */
+lg_match lg__plan_match(const lg_plan *p);         /* the order of its match heads */
 
 /* The ID that a class of a head stands for, where carried is the latest ID at this level
  * (LG_ABSENT: none; then steps count from 0) and pointed the ID that the pointer found (read for

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "engine/position.h"
+#include "positions/keys.h"
 #include "positions/positions.h"
 #include "positions/sight.h"
 
@@ -26,14 +27,21 @@ static int check_config(const lg_scheme *s, const lg_task *t, const lg_model_con
                         "the model's levels to %d (lg_scheme_config does)",
                         c->levels, c->levels == 1 ? "" : "s", s->ids, want.levels, want.levels);
     for (int l = 0; l < want.levels; l++) {
-        if (c->id_classes[l] == want.id_classes[l] && !c->pointer[l] == !want.pointer[l]) continue;
+        if (c->id_classes[l] == want.id_classes[l] && !c->pointer[l] == !want.pointer[l] &&
+            c->match[l] == want.match[l])
+            continue;
         return lg__fail(
             err, LG_ERROR_ARGUMENT,
             "the model's ID head of level %d has %d classes%s, but source %s needs %d%s; "
             "make the config with lg_scheme_config",
-            l + 1, c->id_classes[l], c->pointer[l] ? " and a pointer" : "",
+            l + 1, c->id_classes[l],
+            c->pointer[l] ? " and a pointer"
+            : c->match[l] ? " and a match head"
+                          : "",
             s->source[l] ? s->source[l] : "given", want.id_classes[l],
-            want.pointer[l] ? " and a pointer" : "");
+            want.pointer[l] ? " and a pointer"
+            : want.match[l] ? " and a match head"
+                            : "");
     }
     return 0;
 }
@@ -138,6 +146,7 @@ static int try_examples(const lg_plan *p, lg_task *t, const lg_model_config *c, 
         if (!e) e = try_example(p, &x, look, &b, err);
         if (!e && largest_id(&b) > *most) *most = largest_id(&b);
         if (!e) e = lg__sight_look(sight, p, &x, c, err);
+        if (!e) e = lg__keys_check(p, &x, b.ids, c, err);
     }
     lg_batch_clear(&b);
     lg_example_clear(&x);

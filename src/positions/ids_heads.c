@@ -36,6 +36,20 @@ static const char pointer_text[] =
     "to; 5, stay: the carried ID, so that the pointer's pass over the keys is made only where\n"
     "an ID jumps; 6: the next token has no ID at this level.";
 
+static const char match_text[] =
+    "A key token j of the prompt matches token t if z > 0:\n"
+    "  z(t, j) = 64 (q_t . k_j / sqrt(d) + b), b learned; there is no distance in it\n"
+    "Key tokens are named by the task, one per entry; of own data all tokens of the prompt that\n"
+    "have an ID are keys. Keys and queries are made as the pointer's. Of the keys that match,\n"
+    "`match` next takes the nearest with an ID above the carried one, previous the nearest below,\n"
+    "any the latest in the text; none: the next token has no ID. Beside it the pointer's\n"
+    "classifier of 7.\n"
+    "The loss is logistic over all keys of the shard, those of other examples too, where the task\n"
+    "says which key is asked for; else -log of the chance that the right ID is taken,\n"
+    "  p_j = sigma(z_j) prod (1 - sigma(z_i)) over the nearer keys i.\n"
+    "What is found depends neither on the number of keys nor on their distance: with a window it\n"
+    "can be certified. Refused if the layers but the last do not show a key token its whole key.";
+
 const lg_id_head_info lg__head_infos[LG__HEAD_COUNT] = {
     {.name = "absolute", .line = "a classifier over all IDs up to max_id", .text = absolute_text},
     {.name = "delta",
@@ -45,6 +59,9 @@ const lg_id_head_info lg__head_infos[LG__HEAD_COUNT] = {
     {.name = "pointer",
      .line = "points to an earlier token and takes a small step from its ID",
      .text = pointer_text},
+    {.name = "match",
+     .line = "finds the key that is asked for: each says by itself whether it matches",
+     .text = match_text},
 };
 
 int lg_id_head_count(void) { return LG__HEAD_COUNT; }
@@ -64,9 +81,10 @@ int32_t lg__id_of_class(const lg_scheme *s, int head, int32_t class, int32_t car
         id = class > s->max_id ? LG_ABSENT : class;
     } else if (head == LG__HEAD_DELTA) {
         id = class > 2 * s->reach ? LG_ABSENT : from + class - s->reach;
-    } else if (head == LG__HEAD_POINTER && class == LG__POINT_ABSENT) {
+    } else if (head >= LG__HEAD_POINTER && class == LG__POINT_ABSENT) {
         id = LG_ABSENT;
-    } else if (head == LG__HEAD_POINTER && class != LG__POINT_STAY) {
+    } else if (head >= LG__HEAD_POINTER && class != LG__POINT_STAY) {
+        if (head == LG__HEAD_MATCH && pointed == LG_ABSENT) return LG_ABSENT;
         id = (pointed == LG_ABSENT ? from : pointed) + class - LG__POINT_STEP;
     }
     if (id == LG_ABSENT) return LG_ABSENT;
@@ -81,7 +99,7 @@ int32_t lg_plan_next_id(const lg_plan *p, const lg_model_config *c, lg_decoder *
     const float *logits = lg_decoder_id_logits(d, sequence, level);
     if (!logits || head == LG__HEAD_GIVEN) return LG_ABSENT;
     int32_t class = lg_argmax(logits, c->id_classes[level]), pointed = LG_ABSENT;
-    if (head == LG__HEAD_POINTER && class < LG__POINT_STAY)
+    if (head >= LG__HEAD_POINTER && class < LG__POINT_STAY)
         pointed = lg_decoder_point(d, sequence, level);
     int32_t id = lg__id_of_class(&p->scheme, head, class, carried, pointed);
     if (id <= c->max_id) return id;
@@ -175,6 +193,14 @@ static int delta_class(const struct level *v, int t, int32_t next, int32_t carri
         where(v, t, text), (long long)step, -reach, reach, (long long)(step < 0 ? -step : step));
 }
 
+/* Whether a match head may take a key with this ID. */
+static int in_order(const struct level *v, int64_t id, int32_t carried)
+{
+    lg_match order = v->head == LG__HEAD_MATCH ? lg__plan_match(v->plan) : LG_MATCH_ANY;
+    if (order == LG_MATCH_ANY || carried == LG_ABSENT) return 1;
+    return order == LG_MATCH_NEXT ? id > carried : id < carried;
+}
+
 /* The nearest step from an ID that is there to be pointed to. */
 static int pointer_class(const struct level *v, int t, int32_t next, int32_t carried,
                          struct seen *h, int32_t *class, int32_t *point, lg_error *err)
@@ -188,14 +214,22 @@ static int pointer_class(const struct level *v, int t, int32_t next, int32_t car
     for (int i = 0; i < 5; i++) {
         int64_t from = (int64_t)next - steps[i];
         if (from < 0 || from > INT32_MAX || *seen_place(h, (int32_t)from) == LG_ABSENT) continue;
+        if (!in_order(v, from, carried)) continue;
         *class = steps[i] + LG__POINT_STEP;
         *point = (int32_t)from;
         return 0;
     }
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "%s: the next ID is %d, more than 2 away from every earlier one, so there is "
-                    "nothing to point to; take source given or delta, or fix the labels",
-                    where(v, t, text), (int)next);
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        v->head == LG__HEAD_MATCH
+            ? "%s: the next ID is %d, more than 2 away from that of every key%s; take "
+              "another positions.match, source pointer, or fix the labels"
+            : "%s: the next ID is %d, more than 2 away from every earlier one%s, so there "
+              "is nothing to point to; take source given or delta, or fix the labels",
+        where(v, t, text), (int)next,
+        v->head == LG__HEAD_MATCH && lg__plan_match(v->plan) != LG_MATCH_ANY
+            ? " on this side of the carried one"
+            : "");
 }
 
 static int class_of(const struct level *v, int t, int32_t next, int32_t carried, struct seen *h,
@@ -215,6 +249,14 @@ static int class_of(const struct level *v, int t, int32_t next, int32_t carried,
     return pointer_class(v, t, next, carried, h, class, point, err);
 }
 
+/* Whether token t is a key of match heads. */
+static int is_key(const lg_task_shape *s, const lg_example *x, int t)
+{
+    for (int i = 0; i < s->key_tokens && t < x->answer; i++)
+        if (s->key_token[i] == x->tokens[t]) return 1;
+    return t < x->answer && !s->key_tokens;
+}
+
 /* classes[t], points[t] for the rows t = 0..n-2 of an example: only where the next token is
  * generated; the others are left as they are. */
 static int fill_classes(const struct level *v, const lg_example *x, const int32_t *ids,
@@ -224,7 +266,8 @@ static int fill_classes(const struct level *v, const lg_example *x, const int32_
     for (int t = 0; t + 1 < x->n; t++) {
         if (ids[t] != LG_ABSENT) {
             carried = ids[t];
-            if (h) *seen_place(h, carried) = carried;
+            if (h && (v->head != LG__HEAD_MATCH || is_key(v->plan->shape, x, t)))
+                *seen_place(h, carried) = carried;
         }
         if (t + 1 < x->answer) continue;
         int e = class_of(v, t, ids[t + 1], carried, h, &classes[t], &points[t], err);
@@ -238,10 +281,10 @@ static int fill_head(const lg_plan *p, int l, const lg_example *x, const int32_t
 {
     struct level v = {.plan = p, .level = l, .head = p->head[l]};
     int several = p->levels > 1;
-    v.absent = v.head == LG__HEAD_POINTER ? LG__POINT_ABSENT
+    v.absent = v.head >= LG__HEAD_POINTER ? LG__POINT_ABSENT
                : several                  ? lg__plan_classes(p, l) - 1
                                           : LG_NONE;
-    if (v.head != LG__HEAD_POINTER) return fill_classes(&v, x, ids, NULL, classes, points, err);
+    if (v.head < LG__HEAD_POINTER) return fill_classes(&v, x, ids, NULL, classes, points, err);
     struct seen h;
     int e = seen_open(&h, x->n, err);
     if (e) return e;
@@ -261,6 +304,7 @@ static int fill_rows(const lg_plan *p, const lg_example *x, lg_rng *r, lg_batch 
     if ((e = lg_plan_ids(p, x, r, ids, err))) return e;
     for (int t = 0; t + 1 < x->n; t++)
         b->targets[at + t] = x->loss[t + 1] ? x->tokens[t + 1] : LG_NONE;
+    for (int t = 0; t < x->n && p->shape->match; t++) b->codes[at + t] = x->codes[t];
     for (int l = 0; l < p->levels; l++) {
         if (p->head[l] == LG__HEAD_GIVEN) continue;
         e = fill_head(p, l, x, ids[l], b->id_targets[l] + at, b->point_targets[l] + at, err);

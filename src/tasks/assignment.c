@@ -6,7 +6,7 @@
 #include "tasks.h"
 
 enum { BECOMES, ASK, GO, STOP, WORDS };
-enum { NAMES, CONSTANTS, NAME_TOKENS, SHUFFLED, SCRATCHPAD };
+enum { NAMES, CONSTANTS, NAME_TOKENS, SHUFFLED, SCRATCHPAD, GAP };
 
 static const lg_setting settings[] = {
     {"names", "2..100000", "200", "how many name words there are"},
@@ -14,6 +14,7 @@ static const lg_setting settings[] = {
     {"name_tokens", "1..4", "1", "words in a variable's name"},
     {"shuffled", "yes|no", "yes", "statements in any order, or each after those it uses"},
     {"scratchpad", "yes|no", "yes", "the chain written out, or its end alone"},
+    {"gap", "0..1000", "0", "roles that are left out between the two sides of a statement"},
     {0},
 };
 
@@ -40,6 +41,10 @@ static int open_assignment(struct lg_task *t, lg_error *err)
     s->role = 2;
     s->reach[0] = t->value[SCRATCHPAD].i == 0 ? 0 : 1;
     s->reach[1] = width + 1;
+    s->match = s->reach[0] ? LG_MATCH_NONE : LG_MATCH_ANY;
+    s->key_tokens = 1;
+    s->key_token[0] = BECOMES;
+    s->key_back = width;
     return 0;
 }
 
@@ -116,26 +121,29 @@ static void put_operand(const struct lg_task *t, const struct program *p, lg_exa
     }
     const int32_t *name = p->name + (size_t)operand * (size_t)p->width;
     for (int j = 0; j < p->width; j++) put(x, first + name[j], label, role + j, LG_ABSENT);
+    x->codes[x->n - 1] = lg__key_code(name, p->width, 0, (int)t->value[NAMES].i);
 }
 
 /* The statements and the query. */
 static void put_prompt(const struct lg_task *t, const struct program *p, lg_example *x)
 {
-    int width = p->width;
+    int width = p->width, role = width + 1 + (int)t->value[GAP].i;
     for (int i = 0; i < p->statements; i++) {
         int s = p->order[i];
         put_operand(t, p, x, s, i + 1, 1, 0);
         lg__put(x, BECOMES, i + 1, width + 1, LG_ABSENT);
-        put_operand(t, p, x, p->right[s], i + 1, width + 2, 0);
+        x->codes[x->n - 1] = x->codes[x->n - 2];
+        put_operand(t, p, x, p->right[s], i + 1, role + 1, 0);
     }
-    lg__put(x, ASK, 0, width + 1, LG_ABSENT);
-    put_operand(t, p, x, p->asked, 0, width + 2, 0);
+    lg__put(x, ASK, 0, role, LG_ABSENT);
+    put_operand(t, p, x, p->asked, 0, role + 1, 0);
 }
 
 /* Follows the chain to its constant, in writing or not. */
 static void put_answer(const struct lg_task *t, const struct program *p, lg_example *x)
 {
-    int scratchpad = t->value[SCRATCHPAD].i == 0, role = p->width + 1, label = 0;
+    int scratchpad = t->value[SCRATCHPAD].i == 0, role = p->width + 1 + (int)t->value[GAP].i,
+        label = 0;
     int operand = p->asked;
     while (operand >= 0) {
         if (scratchpad) {
@@ -191,7 +199,11 @@ const struct lg__task_row lg__task_variable_assignment = {
              "in the text has label p, '?' and the x1 behind it 0; a '>' and the right side\n"
              "behind it p, if the right side is that of the p-th statement; '$' as the token\n"
              "before it. scratchpad=no: c and '$' 0. 2, role: the words of a left side have\n"
-             "1..L; ':=', '?' and '>' L+1, the words behind them (c too) L+2, L+3, ..; '$' L+3.\n",
+             "1..L; ':=', '?' and '>' L+1, the words behind them (c too) L+2, L+3, ..; '$' L+3. "
+             "With gap=G the roles\n"
+             "of right sides, '?', '>' and '$' are G larger, so that a window can end between the\n"
+             "two sides. Match: ':=' ends a key, the name on its left; the last word of a name\n"
+             "behind '?' or '>' asks for it.\n",
          .unit = "statements",
          .sparsity = "statements on the chain",
          .settings = settings},

@@ -3,6 +3,13 @@
 
 #include "tasks.h"
 
+int32_t lg__key_code(const int32_t *words, int width, int32_t first, int base)
+{
+    int64_t code = 0;
+    for (int j = 0; j < width; j++) code = (code * base + words[j] - first) % INT32_MAX;
+    return (int32_t)code;
+}
+
 /* base^width, or something above 2^30 if it is more than that. */
 int64_t lg__distinct_count(int base, int width)
 {

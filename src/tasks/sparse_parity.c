@@ -112,6 +112,11 @@ static int open_scratchpad(struct lg_task *t, lg_error *err)
     t->shape.level[1] = "walk";
     t->shape.reach[0] = 0; /* from one important pair to the next it is any distance */
     t->shape.reach[1] = 1;
+    t->shape.match = LG_MATCH_NEXT;
+    t->shape.key_tokens = 3;
+    t->shape.key_token[0] = STAR;
+    t->shape.key_token[1] = DOT;
+    t->shape.key_token[2] = BAR;
     return 0;
 }
 
@@ -125,9 +130,15 @@ static void walk_dense(lg_example *x, int length)
     lg__put_answer(x, STOP, length + 1, LG_ABSENT, LG_ABSENT);
 }
 
+/* Numbers of keys: a pair that is passed by, and what the walk stops at. */
+enum { PASSED, STOPPED_AT };
+
 static void walk_sparse(lg_example *x, int length)
 {
     int parity = 0, group = 1;
+    for (int i = 0; i < length; i++)
+        x->codes[2 * i] = x->tokens[2 * i] == STAR ? STOPPED_AT : PASSED;
+    x->codes[2 * length] = x->codes[2 * length + 1] = STOPPED_AT; /* '|', and '=' that asks */
     for (int i = 0; i < length; i++) {
         if (x->tokens[2 * i] != STAR) continue;
         int bit = x->tokens[2 * i + 1];
@@ -135,6 +146,7 @@ static void walk_sparse(lg_example *x, int length)
         lg__put_answer(x, GO, i + 1, group, LG_ABSENT);
         lg__put_answer(x, bit, i + 1, group, LG_ABSENT);
         lg__put_answer(x, parity, LG_ABSENT, group, LG_ABSENT);
+        x->codes[x->n - 1] = STOPPED_AT;
         group++;
     }
     lg__put_answer(x, GO, length + 1, group, LG_ABSENT);
@@ -176,6 +188,7 @@ const struct lg__task_row lg__task_sparse_parity_scratchpad = {
                  "'|' l+1, '=' 0; in the group of pair i '>' and b have i and r has none; the\n"
                  "last '>' and '$' l+1. 2, walk: pairs and '|' have none, '=' 0, all of group g\n"
                  "(1..k) g, the last '>' and '$' k+1.\n"
+                 "Match: every marker and '|' is a key; '=' and r ask for the next '*' or '|'.\n"
                  "walk=dense: ri is the XOR of the important bits among pairs 1..i, so that rl is\n"
                  "the parity. Coupling, one level, pair: both tokens of pair i have label i, '|'\n"
                  "l+1, '=' 0, ri i, '$' l+1.\n",

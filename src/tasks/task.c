@@ -212,6 +212,7 @@ void lg_example_clear(lg_example *x)
     if (!x) return;
     free(x->tokens);
     free(x->loss);
+    free(x->codes);
     for (int l = 0; l < LG_LEVELS; l++) free(x->labels[l]);
     lg_example_init(x);
 }
@@ -221,9 +222,9 @@ int lg__example_room(lg_example *x, int n, lg_error *err)
     if (n <= x->room) return 0;
     int room = x->room ? x->room : 64;
     while (room < n) room = room > INT_MAX / 2 ? n : 2 * room;
-    void **slot[2 + LG_LEVELS] = {(void **)&x->tokens, (void **)&x->loss};
-    for (int l = 0; l < LG_LEVELS; l++) slot[2 + l] = (void **)&x->labels[l];
-    for (int i = 0; i < 2 + LG_LEVELS; i++) {
+    void **slot[3 + LG_LEVELS] = {(void **)&x->tokens, (void **)&x->loss, (void **)&x->codes};
+    for (int l = 0; l < LG_LEVELS; l++) slot[3 + l] = (void **)&x->labels[l];
+    for (int i = 0; i < 3 + LG_LEVELS; i++) {
         size_t size = i == 1 ? 1 : sizeof(int32_t);
         struct lg__block b = {*slot[i], (size_t)x->room * size};
         int e = lg__block_grow(&b, (size_t)room * size, 1, "an example", err);
@@ -244,6 +245,7 @@ int lg__example_fill(lg_example *x, const int32_t *tokens, int n, lg_error *err)
     x->answer = 1;
     for (int i = 0; i < n; i++) {
         x->loss[i] = i > 0;
+        x->codes[i] = LG_NONE;
         for (int l = 0; l < LG_LEVELS; l++) x->labels[l][i] = LG_ABSENT;
     }
     return 0;

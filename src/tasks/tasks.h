@@ -131,6 +131,8 @@ int lg__word_letters(struct lg_task *t, int count, lg_error *err);
  * sequence i goes to out[i * stride] and on. scratch has room for 2n numbers; base^width >= n. */
 void lg__distinct(int32_t *out, int stride, int n, int width, int base, int32_t *scratch,
                   lg_rng *r);
+/* The number of a key of `width` words, the first of which is `first`: exact below 2^31 - 1. */
+int32_t lg__key_code(const int32_t *words, int width, int32_t first, int base);
 /* base^width, or something above 2^30 if it is more than that. */
 int64_t lg__distinct_count(int base, int width);
 
@@ -157,6 +159,7 @@ static inline void lg__put(lg_example *x, int32_t token, int32_t l1, int32_t l2,
     x->labels[1][t] = l2;
     x->labels[2][t] = l3;
     x->loss[t] = 0;
+    x->codes[t] = LG_NONE;
 }
 
 /* Appends a token of the answer: one that is generated and has a loss. */

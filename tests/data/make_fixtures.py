@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes tests/data/fixtures/*.bin: whole models in PyTorch float64, as a reference.
 
-    /usr/bin/python3 tests/data/make_fixtures.py
+    /usr/bin/python3 tests/data/make_fixtures.py [CASE..]
 
 Made with torch 1.13.0a0 (python3-torch of Debian 12). PyTorch is needed to make the
 fixtures, not to run the tests: tests/engine/test_fixtures.c reads the committed files.
@@ -25,6 +25,7 @@ A file is lines of text, arrays in between as raw little-endian bytes:
     i32|f32|f64 NAME ROWS COLS then ROWS*COLS numbers and a newline:
                                offsets tokens targets (i32, one row),
                                ids id_targets point_targets (i32, a row a level),
+                               codes (i32, one row) of match heads,
                                pointed (i32, a row a level): the ID that the pointer finds at
                                every row of the batch, LG_ABSENT if it finds none,
                                param:NAME (f32), grad:NAME (f64) of loss + id_weight*id_loss,
@@ -224,6 +225,14 @@ CASES = [
          encoding="relative", span="window", window_lo=-1, window_hi=1),
     case("looped_inject_learned", LOOPED, SHORT, "columns", "scattered", 6, 1, 12, 2, 12, loops=3,
          encoding="learned", max_id=24, tied=1, id_classes=3, id_weight=0.5),
+    # Match heads: keys of the prompt, by their numbers or by the ID alone, in each order.
+    case("neox_match_codes_window", NEOX, (9, 26, 14), "repeated", "answer", 6, 2, 12, 2, 12,
+         parallel=0, encoding="relative", span="window", window_lo=-1, window_hi=1, match=3,
+         key_token=(1, 2, 4), coded=1, id_classes=3, id_weight=0.8),
+    case("olmo_match_next", OLMO, (17, 30, 9), "repeated", "answer", 6, 2, 12, 2, 8, encoding="t5",
+         match=1, key_token=(), id_weight=1.2),
+    case("neox_match_2levels", NEOX, (9, 26, 14), ("columns?", "columns?"), "answer", 6, 2, 12, 2, 8,
+         levels=2, encoding="none", match=(2, 3), key_token=(0, 3), id_classes=(3, 5), id_weight=0.7),
     case("looped_parallel_pointer", LOOPED, SHORT, "coupled", "few", 6, 2, 12, 2, 12, loops=2,
          parallel=1, encoding="none", span="window", window_lo=-1, window_hi=2, pointer=1,
          id_weight=0.8),
@@ -243,7 +252,14 @@ def at(c, key, level):
 
 
 def any_pointer(c):
-    return any(at(c, "pointer", l) for l in range(levels(c)))
+    return any(at(c, "pointer", l) or at(c, "match", l) for l in range(levels(c)))
+
+
+def any_match(c):
+    return any(at(c, "match", l) for l in range(levels(c)))
+
+
+NEXT, PREVIOUS, ANY = 1, 2, 3  # which of the keys that match a match head takes
 
 
 def run_of(n, c, level):
@@ -291,10 +307,42 @@ def draw_point_targets(ids, share, r):
     return targets
 
 
+def in_order(order, i, carried):
+    return order == ANY or carried == ABSENT or (i > carried if order == NEXT else i < carried)
+
+
+def match_keys(c, b, level, lo, hi):
+    """Places of the keys of a sequence: key tokens of the prompt, up to the first row with a loss."""
+    end = next((t for t in range(lo, hi) if b["targets"][t] != NONE or
+                any(i[t] != NONE for i in b["id_targets"])), hi - 1)
+    named = c["key_token"]
+    return [t for t in range(lo, end + 1) if b["ids"][level][t] != ABSENT and
+            (not named or b["tokens"][t] in named)]
+
+
+def carried_id(ids, lo, t):
+    return next((i for i in reversed(ids[lo:t + 1]) if i != ABSENT), ABSENT)
+
+
+def draw_matches(c, b, level, lo, hi, r):
+    """Targets of a match head: the ID of a key that is in order, and its number if there are any."""
+    ids = b["ids"][level]
+    for t in range(lo, hi):
+        keys = [k for k in match_keys(c, b, level, lo, hi)
+                if in_order(at(c, "match", level), ids[k], carried_id(ids, lo, t))]
+        if t < (lo + hi) // 2 or not keys or r.random() < 0.4:
+            continue
+        k = r.choice(keys)
+        b["point_targets"][level][t] = ids[k]
+        if c.get("coded"):
+            b["codes"][t] = b["codes"][k]
+
+
 def is_whole(c, ids, b):
     """Every head has rows; where all levels lack IDs, some token has none at all."""
     for l in range(levels(c)):
-        for key, targets in (("id_classes", "id_targets"), ("pointer", "point_targets")):
+        for key, targets in (("id_classes", "id_targets"), ("pointer", "point_targets"),
+                             ("match", "point_targets")):
             if at(c, key, l) and max(b[targets][l]) == NONE:
                 return False
     if levels(c) == 1 or not all(kind[-1] == "?" for kind in ids):
@@ -311,6 +359,8 @@ def draw_batch(c, lengths, ids, loss, r):
              id_targets=[[] for _ in range(L)])
     if any_pointer(c):
         b["point_targets"] = [[] for _ in range(L)]
+    if any_match(c):
+        b["codes"] = []
     for s, n in enumerate(lengths):
         b["offsets"].append(b["offsets"][-1] + n)
         b["tokens"] += [r.randrange(c["vocab"]) for _ in range(n)]
@@ -319,17 +369,24 @@ def draw_batch(c, lengths, ids, loss, r):
         # scattered: the second sequence has no token loss at all
         on = {"all": [True] * n, "last": [t == n - 1 for t in range(n)],
               "scattered": [s != 1 and r.random() < 0.3 for t in range(n)],
-              "few": [t % 8 == 3 for t in range(n)]}[loss]
+              "few": [t % 8 == 3 for t in range(n)],
+              "answer": [t >= n // 2 for t in range(n)]}[loss]
         b["targets"] += [r.randrange(c["vocab"]) if o else NONE for o in on]
         for l in range(L):
             classes = at(c, "id_classes", l)
             b["id_targets"][l] += [r.randrange(classes) if classes and r.random() < share
-                                   else NONE for _ in range(n)]
+                                   and (loss != "answer" or on[t]) else NONE for t in range(n)]
         for l in range(L):
             if at(c, "pointer", l):
                 b["point_targets"][l] += draw_point_targets(b["ids"][l][-n:], share, r)
             elif any_pointer(c):
                 b["point_targets"][l] += [NONE] * n
+        if any_match(c):
+            b["codes"] += [r.randrange(3) if c.get("coded") and t < n // 2 else NONE
+                           for t in range(n)]
+            for l in range(L):
+                if at(c, "match", l):
+                    draw_matches(c, b, l, len(b["tokens"]) - n, len(b["tokens"]), r)
     return b
 
 
@@ -381,6 +438,10 @@ def param_shapes(c):
             shapes["pointer.%d.query.weight" % l] = (C, C)
             shapes["pointer.%d.key.weight" % l] = (C, C)
             shapes["pointer.%d.place" % l] = (1, 4)
+        if at(c, "match", l):
+            shapes["match.%d.query.weight" % l] = (C, C)
+            shapes["match.%d.key.weight" % l] = (C, C)
+            shapes["match.%d.bias" % l] = (1, 1)
     return shapes
 
 
@@ -417,6 +478,8 @@ def draw_params(c, r):
             mean, std = 0.5, 1.0
         elif name.endswith("position.bias"):
             std = 1.0
+        elif name.startswith("match") and name.endswith(".bias"):
+            std = 0.5 / SHARP
         elif name.endswith(".bias"):
             std = 0.2
         elif name == "embed.weight":
@@ -425,7 +488,7 @@ def draw_params(c, r):
             std = 1.0 / math.sqrt(cols)
         elif name == "position.weight":
             std = 0.7
-        elif name.startswith("pointer"):
+        elif name.startswith("pointer") or name.startswith("match"):
             std = 1.2 / math.sqrt(cols * SHARP)
         rows_qk = 2 * c["width"] if name.endswith("qkv.weight") else 0
         data = [[r.gauss(mean, 1.3 / math.sqrt(cols) if i < rows_qk else std)
@@ -728,6 +791,45 @@ def point(c, p, b, level, h, h1):
     return torch.stack(losses).mean(), found
 
 
+def match(c, p, b, level, h, h1):
+    """-> the mean loss, the found IDs of all rows; None where a score is almost 0. By numbers: logistic,
+    the mean over the keys that are asked for and the sum over the others. By the ID alone: the chance that
+    no key which is nearer matches, and one with the right ID does. Each sequence is a shard of its own."""
+    name, order = "match.%d" % level, at(c, "match", level)
+    ids = b["ids"][level]
+    keys, queries = h1 @ p[name + ".key.weight"].T, h @ p[name + ".query.weight"].T
+    losses, found = [], []
+    for lo, hi in zip(b["offsets"], b["offsets"][1:]):
+        places = match_keys(c, b, level, lo, hi)
+        for t in range(lo, hi):
+            wanted, carried = b["point_targets"][level][t], carried_id(ids, lo, t)
+            z = SHARP * ((keys[places] @ queries[t]) / math.sqrt(c["width"]) + p[name + ".bias"][0])
+            z = dict(zip(places, z))
+            # in the order in which they are asked
+            asked = [k for k in places if in_order(order, ids[k], carried)]
+            asked.sort(key=lambda k: {NEXT: ids[k], PREVIOUS: -ids[k], ANY: -k}[order])
+            hit = [ids[k] for k in asked if float(z[k]) > 0]
+            clear = all(abs(float(x)) > 1e-3 for x in z.values())
+            found.append((hit[0] if hit else ABSENT) if clear else None)
+            if wanted == NONE:
+                continue
+            if b["codes"][t] != NONE:
+                right = [z[k] for k in places if b["codes"][k] == b["codes"][t]]
+                wrong = [z[k] for k in places if b["codes"][k] != b["codes"][t]]
+                loss = sum(F.softplus(-x) for x in right) / len(right)
+                losses.append(loss + sum(F.softplus(x) for x in wrong))
+                continue
+            left, loss = torch.ones((), dtype=h.dtype), 0.0
+            first = next(i for i, k in enumerate(asked) if ids[k] == wanted)
+            for k in asked:
+                if ids[k] == wanted:
+                    left = left * torch.sigmoid(-z[k])
+            for k in asked[:first]:
+                loss = loss + F.softplus(z[k])
+            losses.append(loss - torch.log(1 - left))
+    return torch.stack(losses).mean(), found
+
+
 def losses(c, p, b):
     logits, h, h1 = forward(c, p, b)
     out = dict(logits=logits, pointed=[])
@@ -741,6 +843,9 @@ def losses(c, p, b):
                 out[id_logits(l)], torch.tensor(b["id_targets"][l]), ignore_index=NONE)
         if at(c, "pointer", l):
             loss, found = point(c, p, b, l, h, h1)
+            out["id_loss"] = out["id_loss"] + loss
+        if at(c, "match", l):
+            loss, found = match(c, p, b, l, h, h1)
             out["id_loss"] = out["id_loss"] + loss
         out["pointed"].append(found)
     return out
@@ -831,7 +936,7 @@ def count_id_right(c, ref, pointed, b):
             if n is None:
                 return None
             right += n
-        if at(c, "pointer", l):
+        if at(c, "pointer", l) or at(c, "match", l):
             if None in pointed[l]:
                 return None
             right += sum(f == t for f, t in zip(pointed[l], b["point_targets"][l]) if t != NONE)
@@ -880,7 +985,7 @@ def has_part(c, key):
         return c["span"] == "window" or c["encoding"] == "relative"
     if key in ("rope_share", "rope_base"):
         return c["encoding"] == "rope"
-    return key != "cut_slopes"
+    return key not in ("cut_slopes", "coded") and c[key] != ()
 
 
 def make(name, c, lengths, ids, loss):
@@ -927,6 +1032,8 @@ def make(name, c, lengths, ids, loss):
     if any_pointer(c):
         w.array("i32", "point_targets", b["point_targets"])
         w.array("i32", "pointed", pointed)
+    if any_match(c):
+        w.array("i32", "codes", [b["codes"]])
     for k, v in params.items():
         w.array("f32", "param:" + k, v.tolist())
     for k in ref:
@@ -947,7 +1054,8 @@ def main():
     torch.set_num_threads(1)
     os.makedirs(os.path.join(HERE, "fixtures"), exist_ok=True)
     print("torch", torch.__version__)
-    print("total", sum(make(*x) for x in CASES), "bytes,", len(CASES), "cases")
+    cases = [x for x in CASES if not sys.argv[1:] or x[0] in sys.argv[1:]]
+    print("total", sum(make(*x) for x in cases), "bytes,", len(cases), "cases")
 
 
 if __name__ == "__main__":

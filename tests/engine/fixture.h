@@ -114,6 +114,7 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
     static const char *const scores[] = {"softmax", "ssmax", "entmax15", NULL};
     static const char *const ropes[] = {"plain", "linear", "ntk", "dynamic", "yarn", NULL};
     lg_model_config *c = &f->config;
+    int match[LG_LEVELS] = {0};
 
     const struct {
         const char *key;
@@ -138,7 +139,8 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
       each[] = {{"window_lo", c->window_lo},
                 {"window_hi", c->window_hi},
                 {"id_classes", c->id_classes},
-                {"pointer", c->pointer}};
+                {"pointer", c->pointer},
+                {"match", match}};
     const struct {
         const char *key;
         double *value;
@@ -150,7 +152,20 @@ static inline int fixture_value(struct fixture *f, const char *key, const char *
     for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
         if (strcmp(key, ints[i].key) == 0) return sscanf(text, "%d", ints[i].value) == 1 ? 0 : -1;
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        if (strcmp(key, each[i].key) == 0) return fixture_levels(each[i].value, text);
+        if (strcmp(key, each[i].key) == 0) {
+            int bad = fixture_levels(each[i].value, text);
+            for (int l = 0; l < LG_LEVELS; l++)
+                if (each[i].value == match) c->match[l] = (lg_match)match[l];
+            return bad;
+        }
+    if (strcmp(key, "key_token") == 0) {
+        int used = 0;
+        for (; c->key_tokens < LG_KEY_TOKENS &&
+               sscanf(text, "%d%n", &c->key_token[c->key_tokens], &used) == 1;
+             text += used)
+            c->key_tokens++;
+        return *text ? -1 : 0;
+    }
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         if (strcmp(key, reals[i].key) == 0)
             return sscanf(text, "%lf", reals[i].value) == 1 ? 0 : -1;
@@ -235,7 +250,7 @@ static inline int fixture_load(struct fixture *f, const char *name)
         if (!fixture_array(f, "", needed[i])) done = 0;
     for (int l = 0; done && l < f->config.levels; l++)
         if (!fixture_level(f, "ids", l) || !fixture_level(f, "id_targets", l) ||
-            (f->config.pointer[l] && !fixture_level(f, "pointed", l)) ||
+            ((f->config.pointer[l] || f->config.match[l]) && !fixture_level(f, "pointed", l)) ||
             (f->config.id_classes[l] && !fixture_array(f, "", fixture_id_logits(l))))
             done = 0;
     if (bad || !done) {
@@ -273,6 +288,8 @@ static inline int fixture_batch(const struct fixture *f, lg_batch *b, lg_error *
                          .levels = f->config.levels,
                          .tokens = fixture_ints(f, "tokens") + at[s],
                          .targets = fixture_ints(f, "targets") + at[s]};
+        const int32_t *codes = fixture_level(f, "codes", 0);
+        x.codes = codes ? codes + at[s] : NULL;
         for (int l = 0; l < x.levels; l++) {
             const int32_t *point = fixture_level(f, "point_targets", l);
             x.ids[l] = fixture_level(f, "ids", l) + at[s];

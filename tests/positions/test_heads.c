@@ -366,6 +366,8 @@ static void ids_of_classes(void **state)
         {LG__HEAD_POINTER, 0, 5, 1, 0},   {LG__HEAD_POINTER, 5, 5, 40, 5},
         {LG__HEAD_POINTER, 5, A, 40, 0},  {LG__HEAD_POINTER, 6, 5, 40, A},
         {LG__HEAD_POINTER, 3, 5, A, 6}, /* nothing to point to: from the carried one */
+        {LG__HEAD_MATCH, 3, 5, 40, 41},   {LG__HEAD_MATCH, 5, 5, 40, 5},
+        {LG__HEAD_MATCH, 6, 5, 40, A},    {LG__HEAD_MATCH, 2, 5, A, A}, /* no key matches: no ID */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(

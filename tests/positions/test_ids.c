@@ -13,10 +13,10 @@ static void names_and_texts(void **state)
     (void)state;
     static const char *const names[] = {"plain",   "random-start",       "randomized",   "pose",
                                         "coupled", "coupled+randomized", "coupled+pose", "abacus"};
-    static const char *const heads[] = {"absolute", "delta", "pointer"};
+    static const char *const heads[] = {"absolute", "delta", "pointer", "match"};
     assert_int_equal(lg_ids_count(), 8);
-    assert_int_equal(lg_id_head_count(), 3);
-    for (int i = 0; i < 8 + 3; i++) {
+    assert_int_equal(lg_id_head_count(), 4);
+    for (int i = 0; i < 8 + 4; i++) {
         const char *line = i < 8 ? lg_ids_info_at(i).line : lg_id_head_info_at(i - 8).line;
         const char *text = i < 8 ? lg_ids_info_at(i).text : lg_id_head_info_at(i - 8).text;
         assert_string_equal(i < 8 ? lg_ids_info_at(i).name : lg_id_head_info_at(i - 8).name,
@@ -29,7 +29,7 @@ static void names_and_texts(void **state)
     }
     assert_null(lg_ids_info_at(-1).name);
     assert_null(lg_ids_info_at(8).name);
-    assert_null(lg_id_head_info_at(3).name);
+    assert_null(lg_id_head_info_at(4).name);
 }
 
 /* What is composed has the flags of both; of its line the name comes first. */

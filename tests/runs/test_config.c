@@ -137,6 +137,7 @@ GET(get_schedule, x->o.schedule)
 GET(get_weight_decay, x->o.weight_decay)
 GET(get_beta1, x->o.beta1)
 GET(get_beta2, x->o.beta2)
+GET(get_match, c->scheme.match)
 GET(get_eps, x->o.eps)
 GET(get_grad_clip, x->o.grad_clip)
 GET(get_precision, x->o.precision)
@@ -171,6 +172,7 @@ static const struct effect effects[] = {
     {"positions.cut_anywhere", "yes", 1, get_cut_anywhere},
     {"positions.random_start", "yes", 1, get_random_start},
     {"positions.source", "[pointer, delta]", 1, get_source},
+    {"positions.match", "previous", LG_MATCH_PREVIOUS, get_match},
     {"positions.reach", "9", 9, get_reach},
     {"positions.encoding", "alibi", 1, get_encoding},
     {"positions.span", "window", 1, get_span},

@@ -144,7 +144,7 @@ static const char *program_couple(struct ck_text *t, struct ck_coupling *c)
     struct program p;
     const char *wrong = program_prompt(t, &p);
     if (wrong) return wrong;
-    int L = p.name;
+    int L = p.name, gap = ck_set_number(t, "gap", 0);
     c->levels = 2;
     c->needed = 1;
     c->level[0] = "statement";
@@ -155,17 +155,18 @@ static const char *program_couple(struct ck_text *t, struct ck_coupling *c)
     c->sparsity = p.depth;
     c->answer = p.query + L;
     for (int i = 0; i < p.n; i++)
-        for (int role = 1; role <= L + 1 + p.size[i]; role++) ck_label(c, i + 1, role, NO);
-    for (int role = L + 1; role <= 2 * L + 1; role++) ck_label(c, 0, role, NO);
+        for (int role = 1; role <= L + 1 + p.size[i]; role++)
+            ck_label(c, i + 1, role > L + 1 ? role + gap : role, NO);
+    for (int role = L + 1; role <= 2 * L + 1; role++) ck_label(c, 0, role + gap, NO);
     if (!p.scratchpad) {
-        ck_label(c, 0, L + 2, NO);
-        ck_label(c, 0, L + 3, NO);
+        ck_label(c, 0, L + 2 + gap, NO);
+        ck_label(c, 0, L + 3 + gap, NO);
         return NULL;
     }
     for (int at = p.queried; at >= 0; at = p.to[at]) {
         int last = L + 1 + p.size[at];
-        for (int role = L + 1; role <= last; role++) ck_label(c, at + 1, role, NO);
-        if (p.to[at] < 0) ck_label(c, at + 1, last + 1, NO);
+        for (int role = L + 1; role <= last; role++) ck_label(c, at + 1, role + gap, NO);
+        if (p.to[at] < 0) ck_label(c, at + 1, last + 1 + gap, NO);
     }
     return NULL;
 }
@@ -235,19 +236,20 @@ static const char *entries_couple(struct ck_text *t, struct ck_coupling *c)
     struct entries e;
     const char *wrong = entries_prompt(t, &e);
     if (wrong) return wrong;
-    int K = e.key, V = e.value;
+    int K = e.key, V = e.value, gap = ck_set_number(t, "gap", 0);
     c->levels = 2;
     c->needed = 1;
     c->level[0] = "entry";
     c->level[1] = "role";
-    c->reach[1] = e.scratchpad ? 1 : 2;
+    c->reach[1] = (e.scratchpad ? 1 : 2) + gap;
     c->length = e.n;
     c->answer = e.query + K;
     for (int i = 1; i <= e.n; i++)
-        for (int role = 1; role <= K + 1 + V; role++) ck_label(c, i, role, NO);
+        for (int role = 1; role <= K + 1 + V; role++)
+            ck_label(c, i, role > K + 1 ? role + gap : role, NO);
     for (int role = 0; role <= K; role++) ck_label(c, 0, role, NO);
     for (int role = K + (e.scratchpad ? 1 : 2); role <= K + V + 2; role++)
-        ck_label(c, e.found + 1, role, NO);
+        ck_label(c, e.found + 1, role + gap, NO);
     return NULL;
 }
 
