@@ -22,7 +22,7 @@ run_tests = $(2) ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
 # Where `make install` puts things; DESTDIR comes before, for packages.
 PREFIX ?= /usr/local
 
-.PHONY: build test test-clang test-tsan test-avx512 demo picture bench arm64 format check-format clean help \
+.PHONY: build test test-clang test-tsan test-avx512 test-arm64 demo picture bench arm64 format check-format clean help \
 	install uninstall deb
 
 build: ## configure and build: build/lengthen, build/liblengthen.a, build/examples/
@@ -92,9 +92,14 @@ bench: ## build and measure; installs the BLAS libraries that give this machine'
 	@$(call compile,release,build,,--target lengthen)
 	@build/lengthen bench
 
-arm64: ## cross-build for arm64 (build only)
+arm64: ## cross-build for arm64
 	@scripts/need build arm64
+	@$(call compile,arm64,build-arm64,,--target lengthen liblengthen_shared)
+
+test-arm64: ## tests of the NEON kernels and a training run, under qemu-user
+	@scripts/need build arm64 qemu
 	@$(call compile,arm64,build-arm64)
+	@scripts/arm64
 
 format: ## format all C files
 	@scripts/need format

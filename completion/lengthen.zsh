@@ -22,12 +22,14 @@ commands=(
     'probe:how many earlier tokens a run'\''s predictions need'
     'theory:fit the idealised class of the theory to planted ensembles'
     'bench:measure this machine, each kernel and the whole step'
+    'doctor:this machine and installation; what would be faster'
 )
 if ((CURRENT == 2)); then
     _describe command commands
     return
 fi
 case ${words[2]}:${words[CURRENT-1]} in
+    train:--compare-with) compadd --  nothing reference ;;
     eval:--source) compadd --  given predicted ;;
     generate:--source) compadd --  given predicted ;;
     probe:--method) compadd --  loo gradient ;;
@@ -43,7 +45,7 @@ case ${words[2]}:${words[CURRENT-1]} in
     demo:-*) compadd -- --seed --out --plot --json --help ;;
     try:-*) compadd -- --minutes --set --length --seed --seeds --schemes --out --plot --size --json --csv --help ;;
     couple:-*) compadd -- --forget --set --lines --length --minutes --seed --out --store --threads --json --help ;;
-    train:-*) compadd -- --set --out --resume --allow-exec --fallback --store --threads --json --help ;;
+    train:-*) compadd -- --set --out --resume --allow-exec --fallback --store --threads --dry-run --compare-with --json --help ;;
     eval:-*) compadd -- --lengths --sparsities --vary --task --text --field --context --samples --source --allow-exec --force --fallback --store --threads --plot --size --measure --title --json --csv --help ;;
     generate:-*) compadd -- --length --sparsity --count --prompt --prompt-ids --source --temperature --seed --fallback --max-tokens --allow-exec --json --help ;;
     sweep:-*) compadd -- --jobs --set --scale --out --store --threads --table --plot --size --measure --json --csv --help ;;
@@ -60,6 +62,7 @@ case ${words[2]}:${words[CURRENT-1]} in
     probe:-*) compadd -- --against --text --field --task --length --documents --predictions --method --epsilon --min-rise --keep-last --drop-first --max-k --fallback --out --allow-exec --store --threads --json --help ;;
     theory:-*) compadd -- --train-lengths --test-lengths --k --local --coverage --coupled --scores --patterns --offsets --window --g --unordered --seeds --seed --steps --until --batch --rate --samples --out --title --threads --json --class --length --plot --where --help ;;
     bench:-*) compadd -- --only --shape --precision --against --python --tokenizer --text --threads --seconds --json --help ;;
+    doctor:-*) compadd -- --quick --json --help ;;
     tasks:* | sample:* | try:*) compadd -- parity parity-scratchpad sparse-parity sparse-parity-scratchpad variable-assignment retrieval planted addition subtraction multi-addition multiplication copy reverse sort majority flip-flop machine jsonl exec text; _files ;;
     config:*) compadd -- seed task.name positions.ids positions.levels positions.coupling positions.max_id positions.chunks positions.target positions.cut_anywhere positions.random_start positions.source positions.reach positions.encoding positions.span positions.window positions.rope.share positions.rope.base positions.rope.scaling positions.rope.factor positions.rope.length model.arch model.layers model.width model.heads model.ff model.norm model.norm_eps model.act model.biases model.parallel model.loops model.inject model.tied model.attention model.sink train.init_from train.steps train.batch train.lr train.min_lr_ratio train.warmup train.cooldown train.schedule train.weight_decay train.beta1 train.beta2 train.eps train.grad_clip train.id_weight train.precision train.groups train.length train.sparsity train.curriculum train.curriculum_steps train.curriculum_at train.checkpoint_every train.keep train.stop_at train.certify.every train.certify.feedback eval.lengths eval.sparsities eval.samples eval.every ;;
     help:*) _describe command commands ;;

@@ -770,7 +770,7 @@ const char *lg_commit(void);
 const char *lg_compiler(void);
 /* The kernels of models whose config names none: the best that this CPU runs. The environment
  * variable LENGTHEN_ISA chooses others of these that it runs, read at first use. */
-#define LG_ISAS "avx512, avx2, c or naive"
+#define LG_ISAS "avx512, avx2, neon, c or naive"
 const char *lg_isa(void);
 int lg_cores(void);
 void lg_cpu(char name[200]); /* "AMD EPYC 7R32"; where it has no name, its architecture */

@@ -25,6 +25,19 @@ int64_t lg_loaded_step(const lg_loaded *r); /* of the weights */
 /* The lengths and sparsities of its training; sparsities 0: the task has none, or its own range. */
 lg_draw lg_loaded_draw(const lg_loaded *r);
 
+/* ---- This machine ------------------------------------------------------------------------ */
+
+typedef enum { LG_DOCTOR_FINE, LG_DOCTOR_SLOW, LG_DOCTOR_WRONG } lg_doctor_state;
+typedef struct lg_doctor_row {
+    const char *topic; /* "cpu", "kernels", "memory", "libraries", "programs", "disk", "speed" */
+    char name[32], value[256];
+    lg_doctor_state state;
+    char advice[256]; /* what would make it faster, or right; "": nothing */
+} lg_doctor_row;
+typedef void lg_doctor_callback(void *context, const lg_doctor_row *row);
+/* What this machine and this installation offer. quick 1: nothing is measured; else it takes about two seconds. */
+int lg_doctor(int quick, lg_doctor_callback *each, void *context, lg_error *err);
+
 #ifdef __cplusplus
 }
 #endif

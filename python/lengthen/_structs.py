@@ -16,6 +16,9 @@ LG_CELL_VALUES = 12
 LG_CORPUS_ALL = 0
 LG_CORPUS_TEST = 2
 LG_CORPUS_TRAIN = 1
+LG_DOCTOR_FINE = 0
+LG_DOCTOR_SLOW = 1
+LG_DOCTOR_WRONG = 2
 LG_ERROR_ARGUMENT = -1
 LG_ERROR_MEMORY = -2
 LG_ERROR_NAMES = 8
@@ -992,6 +995,16 @@ class lg_certificate(Structure):
     ]
 
 
+class lg_doctor_row(Structure):
+    _fields_ = [
+        ("topic", c_char_p),
+        ("name", c_char * 32),
+        ("value", c_char * 256),
+        ("state", c_int),
+        ("advice", c_char * 256),
+    ]
+
+
 # What each returns, and takes.
 FUNCTIONS = {
     "lg_answer": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_int, c_int, c_int, c_void_p, c_void_p]),
@@ -1052,6 +1065,7 @@ FUNCTIONS = {
     "lg_decoder_point": (c_int32, [c_void_p, c_int, c_int]),
     "lg_decoder_start": (c_int, [c_void_p, c_void_p, c_void_p]),
     "lg_decoder_step": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "lg_doctor": (c_int, [c_int, c_void_p, c_void_p, c_void_p]),
     "lg_encoding_add": (c_int, [c_void_p, c_void_p]),
     "lg_encoding_count": (c_int, []),
     "lg_encoding_info_at": (lg_encoding_info, [c_int]),

@@ -20,6 +20,7 @@ enum {
 /* argv[0] is the command's name, so getopt_long works on it as it is. Returns an exit code.
  * `--help` never arrives here: main prints the help text itself. */
 int lg_cmd_bench(int argc, char **argv);
+int lg_cmd_doctor(int argc, char **argv);
 int lg_cmd_certify(int argc, char **argv);
 int lg_cmd_config(int argc, char **argv);
 int lg_cmd_couple(int argc, char **argv);
@@ -44,6 +45,7 @@ int lg_cmd_try(int argc, char **argv);
 
 /* Usage line, what the command does, its options, an example; ends with a newline. */
 extern const char lg_cmd_bench_help[];
+extern const char lg_cmd_doctor_help[];
 extern const char lg_cmd_certify_help[];
 extern const char lg_cmd_config_help[];
 extern const char lg_cmd_couple_help[];
@@ -76,6 +78,10 @@ struct lg_cli_command {
 };
 /* Prints the manual page docs/lengthen.1: everybody's help text, and what is common to all. */
 void lg_cli_man(const struct lg_cli_command *commands, int count);
+/* Between them what is printed goes through a pager, if it goes to a terminal; the second returns 1 if there was one, and nothing
+ * can be printed any more. */
+void lg_cli_pager_start(void);
+int lg_cli_pager_end(void);
 /* Prints the completion for a shell, bash or zsh; 0, or an exit code. */
 int lg_cli_completion(const struct lg_cli_command *commands, int count, const char *shell);
 
@@ -103,6 +109,9 @@ char *lg_cli_read_all(const char *command, const char *file, size_t *n);
 void lg_cli_command_line(int argc, char **argv, char *line, size_t size);
 /* Seconds, from some moment on. */
 double lg_cli_now(void);
+/* "45 s", "3.2 min", "1.5 h"; "950 B", "4.2 MB". */
+const char *lg_cli_duration(double seconds, char text[24]);
+const char *lg_cli_bytes(double bytes, char text[24]);
 /* The array with room for one more than count elements; NULL: no memory, and it is as it was. */
 void *lg_cli_grow(void *array, int count, int *room, size_t size);
 /* part / whole, 0 of nothing. */

@@ -145,6 +145,26 @@ double lg_cli_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+const char *lg_cli_duration(double seconds, char text[24])
+{
+    if (seconds < 100)
+        snprintf(text, 24, "%.0f s", seconds);
+    else if (seconds < 5400)
+        snprintf(text, 24, "%.*f min", seconds < 600, seconds / 60);
+    else
+        snprintf(text, 24, "%.*f h", seconds < 36000, seconds / 3600);
+    return text;
+}
+
+const char *lg_cli_bytes(double bytes, char text[24])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int u = 0;
+    for (; bytes >= 1000 && u < 4; u++) bytes /= 1000;
+    snprintf(text, 24, "%.*f %s", u && bytes < 10, bytes, units[u]);
+    return text;
+}
+
 void *lg_cli_grow(void *array, int count, int *room, size_t size)
 {
     if (count < *room) return array;

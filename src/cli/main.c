@@ -54,14 +54,17 @@ static const struct lg_cli_command commands[] = {
      lg_cmd_theory_help, lg_cmd_theory},
     {LG_CLI_MEASURE, "bench", "measure this machine, each kernel and the whole step",
      lg_cmd_bench_help, lg_cmd_bench},
+    {LG_CLI_MEASURE, "doctor", "this machine and installation; what would be faster",
+     lg_cmd_doctor_help, lg_cmd_doctor},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* One screen: 24 lines of 80 columns, also when there are 22 commands. */
+/* One screen: 24 lines of 80 columns, also when there are 23 commands. */
 static void print_help(FILE *out)
 {
     static const char *const groups[LG_CLI_GROUPS] = {"look", "run", "measure"};
-    fputs("Usage: lengthen COMMAND [OPTIONS]      train short, test long, on the CPU\n", out);
+    fputs("Usage: lengthen COMMAND [OPTIONS]; COMMAND --help: options; first: lengthen demo\n",
+          out);
     for (int g = 0; g < LG_CLI_GROUPS; g++) {
         int shown = 0;
         for (int i = 0; i < COMMANDS; i++)
@@ -69,7 +72,6 @@ static void print_help(FILE *out)
                 fprintf(out, "%-8s %-10s %s\n", shown++ ? "" : groups[g], commands[i].name,
                         commands[i].line);
     }
-    fputs("First  lengthen demo;  then  lengthen COMMAND --help: options, an example\n", out);
 }
 
 int lg_cli_wrong(const char *command, const char *format, ...)
@@ -116,6 +118,13 @@ static int wrong_isa(void)
     return 1;
 }
 
+/* Commands that print pages of text. */
+static int is_long(const char *command)
+{
+    return strcmp(command, "tasks") == 0 || strcmp(command, "positions") == 0 ||
+           strcmp(command, "config") == 0;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
@@ -142,7 +151,11 @@ static int run(int argc, char **argv)
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(name, commands[i].name) != 0) continue;
         for (int a = 2; a < argc && strcmp(argv[a], "--") != 0; a++) asks |= is_help(argv[a]);
-        if (!asks) return commands[i].run(argc - 1, argv + 1);
+        if (!asks) {
+            if (is_long(name)) lg_cli_pager_start();
+            return commands[i].run(argc - 1, argv + 1);
+        }
+        lg_cli_pager_start();
         fputs(commands[i].help, stdout);
         return LG_EXIT_DONE;
     }
@@ -160,6 +173,7 @@ int main(int argc, char **argv)
 {
     lg_text_task_add();
     int code = run(argc, argv);
+    if (lg_cli_pager_end()) return code;
     /* A full disk or a closed pipe shows here; nobody should take half a table for whole. */
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/configs.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/show.h"
@@ -327,7 +328,7 @@ int lg_cmd_reproduce(int argc, char **argv)
                                   .figure = tell_figure,
                                   .note = tell_note,
                                   .context = q,
-                                  .experiments = "experiments",
+                                  .experiments = lg_cli_experiments(),
                                   .results = "results",
                                   .scale = "desk"};
     lg_comm *comm = NULL;

@@ -8,12 +8,18 @@
 
 #include "cli/cells.h"
 #include "cli/cli.h"
+#include "cli/configs.h"
 #include "cli/curve.h"
+#include "cli/dry_run.h"
 #include "cli/options.h"
+#include "cli/reference.h"
 #include "cli/show.h"
 
 const char lg_cmd_train_help[] =
     "Usage: lengthen train CONFIG [OPTIONS]\n"
+    "\n"
+    "CONFIG is a YAML file, - for the standard input, or the name of a config that comes with the\n"
+    "program; without CONFIG these are listed.\n"
     "\n"
     "Trains the model of a config (YAML) on the examples of its task and keeps the run in a\n"
     "folder: config.yaml with everything resolved, and the newest checkpoints. What each step\n"
@@ -34,6 +40,10 @@ const char lg_cmd_train_help[] =
     "  --threads N       threads (all cores); the result does not depend on it\n"
     "  --timeout S       under mpirun: seconds after which a rank that does not answer ends the\n"
     "                    job (120)\n"
+    "  --dry-run         train for a few seconds in a folder that is removed, and say how long\n"
+    "                    the whole run takes, and how much memory and disk\n"
+    "  --compare-with reference   say step by step whether the loss is as in the runs that come\n"
+    "                    with the program (docs/FAQ.md); exits with 3 if it is not\n"
     "  --json            one object per line: every step, and every cell of evaluations on the\n"
     "                    way (eval.every)\n"
     "  --tensorboard DIR also write event files for TensorBoard, into DIR/NAME of the folder\n"
@@ -45,6 +55,7 @@ const char lg_cmd_train_help[] =
     "`lengthen config` shows every key of a config, with its range and default.\n"
     "\n"
     "Examples:\n"
+    "  lengthen train parity --dry-run\n"
     "  lengthen train experiments/parity.yaml\n"
     "  lengthen train experiments/parity.yaml --set seed=2 --set train.steps=1000\n"
     "  lengthen eval runs/parity-2\n"
@@ -58,7 +69,9 @@ struct training {
     lg_run_access access;
     lg_comm *comm;
     double timeout;
-    int set_count, resume, threads, json, terminal;
+    int set_count, resume, threads, json, terminal, dry, compare;
+    char file[4200]; /* of the config */
+    struct lg_cli_reference reference;
     double start, shown; /* when the first step was done, when a line was last shown */
     double paused;       /* seconds since the start that were not spent on steps */
     double gflop, peak;  /* done since the start; the machine's, a second */
@@ -103,7 +116,7 @@ static const char *short_number(double x, char text[16])
  * curriculum is. */
 static void fill_line(const struct training *t, const lg_run_step *s, char *line, size_t size)
 {
-    char ids[40] = "", range[64] = "", peak[32] = "", ranks[64] = "", rate[16];
+    char ids[40] = "", range[64] = "", peak[32] = "", ranks[64] = "", rate[16], rest[24];
     double spent = lg_cli_now() - t->start - t->paused, done = (double)(s->step - t->first);
     double left = done > 0 ? spent / done * (double)(s->steps - s->step) : 0;
     if (s->id_loss > 0) snprintf(ids, sizeof ids, " IDs %.4f", s->id_loss);
@@ -115,10 +128,10 @@ static void fill_line(const struct training *t, const lg_run_step *s, char *line
     if (s->ranks > 1 && spent > 0)
         snprintf(ranks, sizeof ranks, " %d ranks (%.0f%% combining)", s->ranks,
                  100 * t->combining / spent);
-    snprintf(line, size, "%lld/%lld loss %.4f%s right %.1f%% %s tokens/s%s%s %.0f s left%s",
+    snprintf(line, size, "%lld/%lld loss %.4f%s right %.1f%% %s tokens/s%s%s %s left%s",
              (long long)s->step, (long long)s->steps, s->loss, ids, 100 * s->accuracy,
-             short_number(spent > 0 ? (double)t->tokens / spent : 0, rate), peak, ranks, left,
-             range);
+             short_number(spent > 0 ? (double)t->tokens / spent : 0, rate), peak, ranks,
+             lg_cli_duration(left, rest), range);
 }
 
 /* One line; on a terminal with a bar in what it leaves of the width. */
@@ -168,6 +181,7 @@ static int watch(void *context, const lg_run_step *s)
         t->gflop += s->gflop;
         t->combining += s->ranks_s;
     }
+    if (t->compare) lg_cli_reference_step(&t->reference, s->step, s->loss);
     t->curriculum |= s->length != t->length || s->sparsity != t->sparsity;
     if (t->json)
         lg_cli_record_print(&t->cells.record, lg_cli_put_step, s);
@@ -211,6 +225,7 @@ static void show_cell(void *context, const lg_cell *c)
 static void own_folder(const struct training *t, char *folder, size_t size)
 {
     const char *name = strrchr(t->config, '/') ? strrchr(t->config, '/') + 1 : t->config;
+    if (strcmp(name, "-") == 0) name = "stdin";
     const char *dot = strrchr(name, '.'), *seed = "";
     for (int i = 0; i < t->set_count; i++)
         if (strncmp(t->sets[i], "seed=", 5) == 0) seed = t->sets[i] + 5;
@@ -231,16 +246,18 @@ static int read_options(int argc, char **argv, struct training *t)
         {"store", .text = &t->store},
         {"threads", .whole = &t->threads, .least = 1, .most = 1024},
         {"timeout", .real = &t->timeout, .least = 1, .most = 1e6},
+        {"dry-run", .flag = &t->dry},
+        {"compare-with", .word = &t->compare, .names = "nothing or reference"},
         {"json", .flag = &t->json},
         {"tensorboard", .text = &t->tensorboard},
         {0},
     };
     int code = lg_cli_options("train", rows, &argc, &argv);
     if (code) return code;
+    if (!argc) return lg_cli_configs_list("train");
     code = lg_cli_argument("train", "config", "Give a YAML file", argc, argv, &t->config);
-    if (!code && access(t->config, R_OK) != 0)
-        code =
-            lg_cli_wrong("train", "the config %s cannot be read: %s", t->config, strerror(errno));
+    if (!code) code = lg_cli_config_file("train", t->config, t->file, sizeof t->file);
+    if (!code && t->compare) code = lg_cli_reference_open(&t->reference, t->config);
     return code;
 }
 
@@ -263,6 +280,15 @@ int lg_cmd_train(int argc, char **argv)
     lg_error err = {0}, lost = {0};
     int done, code = read_options(argc, argv, &t);
     if (code) return code;
+    if (t.dry) {
+        lg_run_options dry = {.config = t.file,
+                              .sets = t.sets,
+                              .set_count = t.set_count,
+                              .access = t.access,
+                              .threads = t.threads,
+                              .stop = &lg_cli_interrupted};
+        return lg_cli_dry_run(dry, t.json);
+    }
     if ((code = lg_comm_open(&t.comm, &err))) return lg_cli_error("train", code, &err);
     if (t.timeout > 0) lg_comm_set_timeout(t.comm, t.timeout);
     if (!t.folder) {
@@ -270,7 +296,7 @@ int lg_cmd_train(int argc, char **argv)
         t.folder = folder;
     }
     if (t.tensorboard && (code = open_events(&t))) return code;
-    lg_run_options o = {.config = t.config,
+    lg_run_options o = {.config = t.file,
                         .sets = t.sets,
                         .set_count = t.set_count,
                         .folder = t.folder,
@@ -283,6 +309,11 @@ int lg_cmd_train(int argc, char **argv)
                         .each = show_cell,
                         .stop = &lg_cli_interrupted,
                         .context = &t};
+    if (!t.json && lg_comm_rank(t.comm) == 0) {
+        int threads = t.threads ? t.threads : lg_cores();
+        fprintf(stderr, "Training in %s on %d thread%s (%s)\n", t.folder, threads,
+                threads == 1 ? "" : "s", lg_isa());
+    }
     lg_cli_catch_interrupts(1);
     code = lg_run_train(&o, &done, &err);
     lg_cli_catch_interrupts(0);
@@ -303,5 +334,6 @@ int lg_cmd_train(int argc, char **argv)
                 t.terminal ? "\n" : "");
     else if (!t.json)
         fprintf(stderr, "Trained. To see what it can do: lengthen eval %s\n", t.folder);
+    if (done && t.compare) return lg_cli_reference_print(&t.reference);
     return done ? LG_EXIT_DONE : lg_cli_stopped();
 }

@@ -15,6 +15,9 @@ extern const struct lg__kernels lg__kernels_avx2;
 extern const struct lg__kernels lg__kernels_avx512;
 static struct lg__kernels with_bf16;
 #endif
+#ifdef LG_HAVE_NEON
+extern const struct lg__kernels lg__kernels_neon;
+#endif
 #ifdef LG_HAVE_WIDE
 extern const struct lg__kernels lg__kernels_wide; /* 16 lanes on AVX2, for tests */
 #endif
@@ -44,6 +47,9 @@ static void look(void)
 #ifdef LG_HAVE_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         all[n++] = &lg__kernels_avx2;
+#endif
+#ifdef LG_HAVE_NEON
+    all[n++] = &lg__kernels_neon; /* every arm64 CPU has it */
 #endif
     all[n++] = &lg__kernels_c;
 #ifdef LG_HAVE_WIDE

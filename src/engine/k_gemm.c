@@ -11,7 +11,7 @@
 #include "k_table.h"
 
 #define NR (2 * LG_W)
-#if LG_W == 16
+#if LG_W == 16 || defined(LG_ISA_NEON)
 #define MR 12 /* 24 sums of 32 registers */
 #else
 #define MR 6 /* 12 sums of 16 registers */

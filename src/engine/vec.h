@@ -13,6 +13,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(LG_ISA_NEON)
+#include <arm_neon.h>
 #endif
 
 #include "kernels.h"
@@ -117,6 +119,8 @@ LG_INLINE vf v_sqrt(vf x)
     return (vf)_mm512_sqrt_ps((__m512)x);
 #elif LG_W == 8 && defined(__AVX2__)
     return (vf)_mm256_sqrt_ps((__m256)x);
+#elif defined(LG_ISA_NEON)
+    return (vf)vsqrtq_f32((float32x4_t)x);
 #else
     for (int i = 0; i < LG_W; i++) x[i] = sqrtf(x[i]);
     return x;
@@ -127,6 +131,20 @@ LG_INLINE vf v_sqrt(vf x)
 #if LG_W == 16 && defined(__AVX512F__)
 LG_INLINE float v_sum(vf x) { return _mm512_reduce_add_ps((__m512)x); }
 LG_INLINE float v_top(vf x) { return _mm512_reduce_max_ps((__m512)x); }
+#elif defined(LG_ISA_NEON)
+LG_INLINE float v_sum(vf x)
+{
+    float32x2_t half = vadd_f32(vget_low_f32((float32x4_t)x), vget_high_f32((float32x4_t)x));
+    return vget_lane_f32(half, 0) + vget_lane_f32(half, 1);
+}
+
+LG_INLINE float v_top(vf x)
+{
+    float32x2_t a = vget_low_f32((float32x4_t)x), b = vget_high_f32((float32x4_t)x);
+    float32x2_t half = vbsl_f32(vcgt_f32(a, b), a, b);
+    float first = vget_lane_f32(half, 0), second = vget_lane_f32(half, 1);
+    return first > second ? first : second;
+}
 #else
 LG_INLINE float v_sum(vf x)
 {

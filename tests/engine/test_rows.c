@@ -534,7 +534,7 @@ static int rows_tests(void)
 /* The instruction set is chosen once a process: a child for each. */
 int main(void)
 {
-    const char *const isas[] = {"avx512", "avx2", "c", "wide", "naive"};
+    const char *const isas[] = {"avx512", "avx2", "neon", "c", "wide", "naive"};
     int failed = 0;
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
         fflush(NULL);

@@ -324,7 +324,7 @@ static int paths_tests(void)
 /* The instruction set is chosen once a process: a child for each. */
 int main(void)
 {
-    const char *const isas[] = {"avx512", "avx2", "c", "wide", "naive"};
+    const char *const isas[] = {"avx512", "avx2", "neon", "c", "wide", "naive"};
     int failed = 0;
     shared =
         mmap(NULL, 2 * sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
