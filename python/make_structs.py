@@ -107,7 +107,7 @@ class Headers:
             inner = f"_{owner}_{nested.group(2)}"
             self.structs[inner] = self.fields(nested.group(1), inner)
             body = body[:nested.start()] + f"{inner} {nested.group(2)}{nested.group(3)};" + body[nested.end():]
-        for line in filter(None, (" ".join(x.split()) for x in body.split(";"))):
+        for line in filter(None, (" ".join(x.split()).replace("] [", "][") for x in body.split(";"))):
             m = re.match(r".*?\(\*(\w+)\)\(", line)
             if m:
                 found.append((m.group(1), "c_void_p"))

@@ -28,7 +28,13 @@ LG_ERROR_SYSTEM = -4
 LG_INTERVAL_MEAN = 2
 LG_INTERVAL_NONE = 0
 LG_INTERVAL_WILSON = 1
+LG_KEY_TOKENS = 4
 LG_LEVELS = 3
+LG_LIST_PAIRS = 3
+LG_MATCH_ANY = 3
+LG_MATCH_NEXT = 1
+LG_MATCH_NONE = 0
+LG_MATCH_PREVIOUS = 2
 LG_NONE = -1
 LG_NORM_LAYER = 0
 LG_NORM_PLAIN = 1
@@ -52,6 +58,7 @@ LG_ROPE_YARN = 4
 LG_RUN_EITHER = 2
 LG_RUN_NEW = 0
 LG_RUN_RESUME = 1
+LG_SAMPLED_ROWS = 64
 LG_SCHEDULE_CONSTANT = 2
 LG_SCHEDULE_COSINE = 1
 LG_SCHEDULE_LINEAR = 0
@@ -112,6 +119,7 @@ class lg_batch(Structure):
         ("offsets", c_void_p),
         ("tokens", c_void_p),
         ("targets", c_void_p),
+        ("codes", c_void_p),
         ("ids", c_void_p * 3),
         ("id_targets", c_void_p * 3),
         ("point_targets", c_void_p * 3),
@@ -126,6 +134,7 @@ class lg_sequence(Structure):
         ("levels", c_int),
         ("tokens", c_void_p),
         ("targets", c_void_p),
+        ("codes", c_void_p),
         ("ids", c_void_p * 3),
         ("id_targets", c_void_p * 3),
         ("point_targets", c_void_p * 3),
@@ -163,6 +172,9 @@ class lg_model_config(Structure):
         ("sink", c_int),
         ("id_classes", c_int * 3),
         ("pointer", c_int * 3),
+        ("match", c_int * 3),
+        ("key_tokens", c_int),
+        ("key_token", c_int32 * 4),
         ("seed", c_uint64),
         ("isa", c_char_p),
     ]
@@ -210,6 +222,7 @@ class lg_train_result(Structure):
         ("grad_norm", c_double),
         ("lr", c_double),
         ("step", c_int64),
+        ("ranks_s", c_double),
     ]
 
 
@@ -275,6 +288,10 @@ class lg_task_shape(Structure):
         ("length_most", c_int),
         ("sparsity_least", c_int),
         ("sparsity_most", c_int),
+        ("key_tokens", c_int),
+        ("key_token", c_int32 * 4),
+        ("key_back", c_int),
+        ("match", c_int),
     ]
 
 
@@ -287,6 +304,7 @@ class lg_example(Structure):
         ("tokens", c_void_p),
         ("labels", c_void_p * 3),
         ("loss", c_void_p),
+        ("codes", c_void_p),
         ("room", c_int),
     ]
 
@@ -341,6 +359,7 @@ class lg_scheme(Structure):
         ("random_start", c_int),
         ("source", c_char_p * 3),
         ("reach", c_int),
+        ("match", c_int),
     ]
 
 
@@ -523,6 +542,8 @@ class lg_run_step(Structure):
         ("gflop", c_double),
         ("length", c_int),
         ("sparsity", c_int),
+        ("ranks", c_int),
+        ("ranks_s", c_double),
         ("note", c_char_p),
     ]
 
@@ -685,6 +706,7 @@ class lg_eval_options(Structure):
         ("task", c_char_p),
         ("predicted", c_int),
         ("generated_only", c_int),
+        ("judging", c_void_p),
         ("texts", c_char_p),
         ("field", c_char_p),
         ("sliding", c_int),
@@ -941,6 +963,7 @@ class lg_run_options(Structure):
         ("store", c_char_p),
         ("resume", c_int),
         ("threads", c_int),
+        ("comm", c_void_p),
         ("watch", c_void_p),
         ("each", c_void_p),
         ("context", c_void_p),
@@ -995,6 +1018,113 @@ class lg_certificate(Structure):
     ]
 
 
+class lg_list_options(Structure):
+    _fields_ = [
+        ("folder", c_char_p),
+        ("access", lg_run_access),
+        ("data", c_char_p),
+        ("fresh", c_char_p),
+        ("lengths", c_void_p),
+        ("length_count", c_int),
+        ("samples", c_int),
+        ("most", c_double),
+        ("threads", c_int),
+        ("progress", c_void_p),
+        ("context", c_void_p),
+    ]
+
+
+class lg_list_pair(Structure):
+    _fields_ = [
+        ("line", c_int64 * 2),
+        ("place", c_int),
+        ("answer", c_char * 80 * 2),
+        ("context", c_char * 400),
+    ]
+
+
+class lg_list(Structure):
+    _fields_ = [
+        ("certified", c_int),
+        ("lines", c_int),
+        ("examples", c_int64),
+        ("positions", c_int64),
+        ("contexts", c_int64),
+        ("wrong", c_int64),
+        ("contradictions", c_int64),
+        ("contradicting", c_int64),
+        ("min_margin", c_double),
+        ("alone", c_int64),
+        ("fresh", c_int64),
+        ("left", c_int64),
+        ("disagree", c_int64),
+        ("pairs", c_int),
+        ("pair", lg_list_pair * 3),
+        ("first_wrong", lg_list_pair),
+        ("step", c_int64),
+        ("isa", c_char_p),
+        ("data", c_char * 512),
+        ("warning", c_char * 512),
+    ]
+
+
+class lg_sampled_cost(Structure):
+    _fields_ = [
+        ("length", c_int),
+        ("samples", c_int),
+        ("tokens", c_double),
+        ("seconds", c_double),
+        ("by_context", c_int),
+    ]
+
+
+class lg_sampled_options(Structure):
+    _fields_ = [
+        ("folder", c_char_p),
+        ("access", lg_run_access),
+        ("data", c_char_p),
+        ("lengths", c_void_p),
+        ("length_count", c_int),
+        ("share", c_double),
+        ("confidence", c_double),
+        ("failures", c_int),
+        ("threads", c_int),
+        ("cost", c_void_p),
+        ("context", c_void_p),
+        ("stop", c_void_p),
+    ]
+
+
+class lg_sampled_row(Structure):
+    _fields_ = [
+        ("length", c_int),
+        ("samples", c_int),
+        ("wrong", c_int),
+        ("least", c_double),
+        ("certified", c_int),
+        ("tokens", c_double),
+        ("seconds", c_double),
+    ]
+
+
+class lg_sampled(Structure):
+    _fields_ = [
+        ("certified", c_int),
+        ("share", c_double),
+        ("confidence", c_double),
+        ("failures", c_int),
+        ("rows", c_int),
+        ("row", lg_sampled_row * 64),
+        ("by_context", c_int),
+        ("predicted", c_int),
+        ("step", c_int64),
+        ("isa", c_char_p),
+        ("unit", c_char_p),
+        ("data", c_char * 512),
+        ("warning", c_char * 512),
+    ]
+
+
 class lg_doctor_row(Structure):
     _fields_ = [
         ("topic", c_char_p),
@@ -1035,6 +1165,14 @@ FUNCTIONS = {
     "lg_cell_get": (c_void_p, [c_void_p, c_char_p]),
     "lg_certificate_json": (c_char_p, [c_void_p]),
     "lg_certify": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "lg_certify_list": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "lg_certify_sampled": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "lg_comm_close": (None, [c_void_p, c_int]),
+    "lg_comm_is_common": (c_int, [c_void_p]),
+    "lg_comm_open": (c_int, [c_void_p, c_void_p]),
+    "lg_comm_rank": (c_int, [c_void_p]),
+    "lg_comm_set_timeout": (None, [c_void_p, c_double]),
+    "lg_comm_size": (c_int, [c_void_p]),
     "lg_commit": (c_char_p, []),
     "lg_compiler": (c_char_p, []),
     "lg_config_key_at": (lg_config_key, [c_int]),
@@ -1089,6 +1227,8 @@ FUNCTIONS = {
     "lg_kind_count": (c_int, []),
     "lg_kind_find": (c_void_p, [c_char_p]),
     "lg_kind_leading": (c_void_p, [c_char_p]),
+    "lg_list_json": (c_char_p, [c_void_p]),
+    "lg_list_save": (c_int, [c_void_p, c_char_p, c_void_p]),
     "lg_loaded_draw": (lg_draw, [c_void_p]),
     "lg_loaded_free": (None, [c_void_p]),
     "lg_loaded_model": (c_void_p, [c_void_p]),
@@ -1127,6 +1267,7 @@ FUNCTIONS = {
     "lg_rng_u32": (c_uint32, [c_void_p]),
     "lg_rng_uniform": (c_double, [c_void_p]),
     "lg_run_eval": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "lg_run_eval_by_context": (c_int, [c_void_p, c_void_p, c_void_p]),
     "lg_run_export": (c_int, [c_char_p, c_char_p, c_int, c_void_p, c_void_p, c_void_p]),
     "lg_run_form": (c_char_p, [c_char_p]),
     "lg_run_generate": (c_int, [c_void_p, c_void_p, c_void_p]),
@@ -1137,6 +1278,8 @@ FUNCTIONS = {
     "lg_run_probe_options_default": (lg_run_probe_options, []),
     "lg_run_train": (c_int, [c_void_p, c_void_p, c_void_p]),
     "lg_sample": (c_int32, [c_void_p, c_int, c_double, c_void_p]),
+    "lg_sampled_json": (c_char_p, [c_void_p]),
+    "lg_sampled_save": (c_int, [c_void_p, c_char_p, c_void_p]),
     "lg_sampler_check": (c_int, [c_void_p, c_void_p]),
     "lg_sampler_clear": (None, [c_void_p]),
     "lg_sampler_init": (None, [c_void_p]),

@@ -1,6 +1,5 @@
 /* train.c: `lengthen train`: a config to a run's folder, with progress. Ctrl-C once saves a
  * checkpoint and stops; twice stops at once. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -78,8 +78,8 @@ static void help_fits_a_screen_and_teaches(void **state)
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         assert_int_equal(run(ways[w], STDOUT), 0);
         assert_prints("Usage: lengthen COMMAND");
-        assert_prints("First  lengthen demo");
-        assert_prints("lengthen COMMAND --help");
+        assert_prints("first: lengthen demo");
+        assert_prints("COMMAND --help");
         int lines = 0;
         for (const char *s = out; *s; lines++) {
             size_t width = strcspn(s, "\n");
