@@ -19,34 +19,56 @@ enum kind { WHOLE, REAL, SEED };
     {                                                                                              \
 #name, offsetof(lg_model_config, name), kind, 0                                            \
     }
-#define LEVELS(name)                                                                               \
+#define LIST(name, count)                                                                          \
     {                                                                                              \
-#name, offsetof(lg_model_config, name), WHOLE, 1                                           \
+#name, offsetof(lg_model_config, name), WHOLE, count                                       \
     }
 /* All but encoding, which is a name, and isa, which is the machine's. Enums are whole numbers. */
 static const struct field {
     const char *name;
     size_t at;
     enum kind kind;
-    int levels; /* 1: LG_LEVELS of them, "window_lo.0", .. */
+    int list; /* so many of them, "window_lo.0", ..; 0: one, not a list */
 } fields[] = {
-    FIELD(WHOLE, arch),       FIELD(WHOLE, vocab),        FIELD(WHOLE, layers),
-    FIELD(WHOLE, width),      FIELD(WHOLE, heads),        FIELD(WHOLE, ff),
-    FIELD(WHOLE, norm),       FIELD(REAL, norm_eps),      FIELD(WHOLE, act),
-    FIELD(WHOLE, biases),     FIELD(WHOLE, parallel),     FIELD(WHOLE, tied),
-    FIELD(WHOLE, loops),      FIELD(WHOLE, inject),       FIELD(WHOLE, levels),
-    FIELD(WHOLE, max_id),     FIELD(REAL, rope_share),    FIELD(REAL, rope_base),
-    FIELD(REAL, rope_factor), FIELD(WHOLE, rope_scaling), FIELD(WHOLE, rope_length),
-    FIELD(WHOLE, span),       LEVELS(window_lo),          LEVELS(window_hi),
-    FIELD(WHOLE, attention),  FIELD(WHOLE, sink),         LEVELS(id_classes),
-    LEVELS(pointer),          FIELD(SEED, seed),
+    FIELD(WHOLE, arch),
+    FIELD(WHOLE, vocab),
+    FIELD(WHOLE, layers),
+    FIELD(WHOLE, width),
+    FIELD(WHOLE, heads),
+    FIELD(WHOLE, ff),
+    FIELD(WHOLE, norm),
+    FIELD(REAL, norm_eps),
+    FIELD(WHOLE, act),
+    FIELD(WHOLE, biases),
+    FIELD(WHOLE, parallel),
+    FIELD(WHOLE, tied),
+    FIELD(WHOLE, loops),
+    FIELD(WHOLE, inject),
+    FIELD(WHOLE, levels),
+    FIELD(WHOLE, max_id),
+    FIELD(REAL, rope_share),
+    FIELD(REAL, rope_base),
+    FIELD(REAL, rope_factor),
+    FIELD(WHOLE, rope_scaling),
+    FIELD(WHOLE, rope_length),
+    FIELD(WHOLE, span),
+    LIST(window_lo, LG_LEVELS),
+    LIST(window_hi, LG_LEVELS),
+    FIELD(WHOLE, attention),
+    FIELD(WHOLE, sink),
+    LIST(id_classes, LG_LEVELS),
+    LIST(pointer, LG_LEVELS),
+    LIST(match, LG_LEVELS),
+    FIELD(WHOLE, key_tokens),
+    LIST(key_token, LG_KEY_TOKENS),
+    FIELD(SEED, seed),
 };
-enum { FIELDS = sizeof fields / sizeof *fields, TEXT = 32, MOST = FIELDS * LG_LEVELS + 2 };
+enum { FIELDS = sizeof fields / sizeof *fields, TEXT = 32, MOST = FIELDS * LG_KEY_TOKENS + 2 };
 
 /* The value of a field, level by level: its key and where it lies. */
 static void *value_at(lg_model_config *c, const struct field *f, int level, char key[TEXT])
 {
-    if (f->levels)
+    if (f->list)
         snprintf(key, TEXT, "%s.%d", f->name, level);
     else
         snprintf(key, TEXT, "%s", f->name);
@@ -67,7 +89,7 @@ static void describe(struct metas *m, const lg_model *model)
     m->meta[m->count++] = (struct lg__meta){"format", "lengthen"};
     m->meta[m->count++] = (struct lg__meta){"encoding", model->encoding->name};
     for (int i = 0; i < FIELDS; i++)
-        for (int l = 0; l < (fields[i].levels ? LG_LEVELS : 1); l++) {
+        for (int l = 0; l < (fields[i].list ? fields[i].list : 1); l++) {
             char *text = m->text[m->count];
             const void *at = value_at(&c, &fields[i], l, m->key[m->count]);
             if (fields[i].kind == REAL)
@@ -156,7 +178,7 @@ static int read_config(const struct lg__safetensors *s, lg_model_config *c, cons
     c->encoding = lg__safetensors_meta(s, "encoding");
     if (!e && !c->encoding) e = no_model(file, "its metadata lack", "encoding", err);
     for (int i = 0; i < FIELDS && !e; i++)
-        for (int l = 0; l < (fields[i].levels ? LG_LEVELS : 1) && !e; l++)
+        for (int l = 0; l < (fields[i].list ? fields[i].list : 1) && !e; l++)
             e = read_field(s, &fields[i], l, c, file, err);
     return e;
 }

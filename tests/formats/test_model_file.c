@@ -37,8 +37,8 @@ static lg_model *windowed(void)
     c.norm = LG_NORM_RMS, c.norm_eps = 3e-6, c.encoding = "relative", c.span = LG_SPAN_WINDOW,
     c.levels = 2;
     c.window_lo[0] = -2, c.window_hi[0] = 1, c.window_lo[1] = 0, c.window_hi[1] = 3;
-    c.attention = LG_ATTENTION_SSMAX, c.sink = 1, c.id_classes[0] = 3, c.pointer[1] = 1,
-    c.rope_base = 12345.5;
+    c.attention = LG_ATTENTION_SSMAX, c.sink = 1, c.id_classes[0] = 3, c.match[1] = LG_MATCH_NEXT,
+    c.key_tokens = 2, c.key_token[1] = 5, c.rope_base = 12345.5;
     lg_model *m = lg_model_new(&c, &err);
     if (!m) fail_msg("%s", err.text);
     return m;

@@ -174,6 +174,15 @@ class Runs(unittest.TestCase):
             x = Examples(run.task, lengths=(9, 9))[0]
             self.assertTrue((run.model.logits(x.tokens, x.ids) == same.logits(x.tokens, x.ids)).all())
 
+    def test_a_saved_model_has_every_field_of_its_config(self):
+        from lengthen import _structs
+        file = os.path.join(self.home.name, "fields.safetensors")
+        Model.new(vocab=4, width=8, heads=1, layers=1).save(file)
+        with open(file, "rb") as f:
+            header = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+        saved = {key.split(".")[0] for key in header["__metadata__"]} - {"format"}
+        self.assertEqual(saved, {name for name, _ in _structs.lg_model_config._fields_} - {"isa"})
+
     def test_the_store_is_a_table(self):
         runs, cells = lengthen.runs(self.store), lengthen.cells(self.store)
         self.assertEqual([(r["task"], r["state"], r["step"]) for r in runs], [("parity-scratchpad", "done", 300)])
