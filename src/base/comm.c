@@ -81,6 +81,15 @@ static void *load(char *why, size_t size)
     return m;
 }
 
+lg_comm *lg__comm_first(const lg_comm *c, int size)
+{
+    struct lg_comm *first = lg__alloc(sizeof *first);
+    if (!first) return NULL;
+    *first = *c;
+    first->size = size;
+    return first;
+}
+
 const char *lg__comm_name(const lg_comm *c, int rank)
 {
     static _Thread_local char names[4][100];
