@@ -32,6 +32,35 @@ int lg_run_eval_deal(const lg_eval_options *o, lg_comm *c, lg_error *err);
  * that were new, that both have. FROM stays as it is. */
 int lg_store_merge(const char *to, const char *from, int *added, int *known, lg_error *err);
 
+/* ---- How training scales ------------------------------------------------------------------- */
+
+typedef struct lg_scale_options {
+    const char *shape; /* of those of lg_bench_step, those with this in their name; NULL: all */
+    int threads;       /* of a rank; 0: its cores */
+    double seconds;    /* for each measurement */
+    double latency; /* of the network, seconds; 0: as measured between ranks 0 and 1, else 30e-6 */
+    double bandwidth; /* bytes per second and direction; 0: as measured, else 1.1e9 */
+    int most;         /* ranks to predict for; 0: 1,024 */
+} lg_scale_options;
+
+typedef struct lg_scale_row {
+    const char *shape;
+    int ranks, threads;
+    int64_t parameters;
+    double latency, bandwidth;   /* that the prediction takes */
+    double compute_s, combine_s; /* of a step, predicted: in each rank, between them */
+    double predicted;            /* tokens/s with the batch of the shape */
+    double efficiency;           /* of these, against ranks times one */
+    double weak;                 /* tokens/s with the batch of the shape in every rank, predicted */
+    double measured;             /* tokens/s; 0: not with so many */
+} lg_scale_row;
+typedef void lg_scale_report(void *context, const lg_scale_row *row);
+
+/* Measures the step's parts and the messages of this job, predicts the speed of 1, 2, 4, .. ranks, and compares with
+ * the step itself on as many of them as there are. All ranks call it; rank 0 reports. */
+int lg_bench_scale(const lg_scale_options *o, lg_comm *c, lg_scale_report *report, void *context,
+                   lg_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,6 +81,15 @@ static void *load(char *why, size_t size)
     return m;
 }
 
+lg_comm *lg__comm_first(const lg_comm *c, int size)
+{
+    struct lg_comm *first = lg__alloc(sizeof *first);
+    if (!first) return NULL;
+    *first = *c;
+    first->size = size;
+    return first;
+}
+
 const char *lg__comm_name(const lg_comm *c, int rank)
 {
     static _Thread_local char names[4][100];
@@ -407,8 +416,8 @@ int lg__comm_compare(const struct lg__comm_card *first, const struct lg__comm_ca
     if (strcmp(first->cpu, other->cpu) != 0 && !(first->isa_set && other->isa_set))
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s has another CPU (%.100s) than rank 0 (%.100s); to compute with the "
-                        "same kernels on both, set LENGTHEN_ISA=%s in all ranks",
-                        name, other->cpu, first->cpu, lg_isa());
+                        "same kernels on both, set LENGTHEN_ISA alike in all ranks",
+                        name, other->cpu, first->cpu);
     if (first->config != other->config)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "%s has another config than rank 0 (checksums %016llx and %016llx); give "

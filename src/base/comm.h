@@ -59,6 +59,8 @@ int lg__comm_threads(const lg_comm *c, int asked);
 /* "rank 3 (host n4)"; good until the fourth call after it. */
 const char *lg__comm_name(const lg_comm *c, int rank);
 
+/* The first ranks of a job as a job of their own, for as long as the whole is there; freed with free(). */
+lg_comm *lg__comm_first(const lg_comm *c, int size);
 /* From rank 0 to all. A rank waits for as long as rank 0 takes if patient is 1. */
 int lg__comm_spread(lg_comm *c, void *data, size_t bytes, int patient, lg_error *err);
 /* records[ranks][bytes], of which each rank has its own: afterwards all of them. */

@@ -34,7 +34,14 @@ const char lg_cmd_bench_help[] =
     "  --seconds S              for each measurement (1)\n"
     "  --json                   one object per line\n"
     "\n"
-    "Example:\n"
+    "  --scale                  instead: how training scales over the ranks of MPI. Measures the\n"
+    "                           parts of a step and predicts 1 to 1,024 ranks; under mpirun also\n"
+    "                           the messages, and the step itself on as many ranks as there are\n"
+    "  --latency MS             of the network to predict for (measured; alone 0.03)\n"
+    "  --bandwidth MBYTES       per second, in each direction (measured; alone 1100)\n"
+    "\n"
+    "Examples:\n"
+    "  mpirun -n 4 lengthen bench --scale --threads 1 --shape w256\n"
     "  lengthen bench --only step --against torch\n";
 
 struct request {
@@ -43,6 +50,8 @@ struct request {
     int precision;
     int json;
     const char *part; /* of the last row printed */
+    int scale;
+    double latency, bandwidth; /* ms, MB/s */
 };
 
 static void print_json(const lg_bench_row *r)
@@ -132,6 +141,56 @@ static void print_row(void *context, const lg_bench_row *r)
     fflush(stdout);
 }
 
+/* ---- Scaling ----------------------------------------------------------------------------- */
+
+static void print_scale(void *context, const lg_scale_row *r)
+{
+    struct request *q = context;
+    if (q->json) {
+        printf(
+            "{\"bench\":\"scale\",\"shape\":\"%s\",\"ranks\":%d,\"threads\":%d,\"parameters\":%lld,"
+            "\"latency_ms\":%.4f,\"mbytes_per_s\":%.1f,\"compute_ms\":%.3f,\"combine_ms\":%.3f,"
+            "\"predicted_tokens_per_s\":%.0f,\"efficiency\":%.3f,"
+            "\"predicted_tokens_per_s_batch_per_rank\":%.0f,\"measured_tokens_per_s\":",
+            r->shape, r->ranks, r->threads, (long long)r->parameters, 1e3 * r->latency,
+            1e-6 * r->bandwidth, 1e3 * r->compute_s, 1e3 * r->combine_s, r->predicted,
+            r->efficiency, r->weak);
+        printf(r->measured > 0 ? "%.0f}\n" : "null}\n", r->measured);
+        fflush(stdout);
+        return;
+    }
+    if (r->ranks == 1)
+        printf("\n%s, %.1fM parameters, threads per rank: %d\n"
+               "ranks  compute ms  combine ms  predicted tokens/s  efficiency  measured  "
+               "predicted/measured  tokens/s, a batch per rank\n",
+               r->shape, 1e-6 * (double)r->parameters, r->threads);
+    printf("%5d %11.2f %11.2f %19.0f %10.0f%%", r->ranks, 1e3 * r->compute_s, 1e3 * r->combine_s,
+           r->predicted, 100 * r->efficiency);
+    if (r->measured > 0)
+        printf(" %9.0f %19.2f", r->measured, r->predicted / r->measured);
+    else
+        printf(" %9s %19s", "", "");
+    printf(" %27.0f\n", r->weak);
+    fflush(stdout);
+}
+
+static int scale(struct request *q)
+{
+    lg_error err = {0};
+    lg_comm *c = NULL;
+    lg_scale_options o = {.shape = q->o.shape,
+                          .threads = q->o.threads,
+                          .seconds = q->o.seconds,
+                          .latency = 1e-3 * q->latency,
+                          .bandwidth = 1e6 * q->bandwidth};
+    int code = lg_comm_open(&c, &err);
+    if (!code) code = lg_comm_check(c, "bench", &err);
+    if (!code) code = lg_bench_scale(&o, c, print_scale, q, &err);
+    if (code) return lg_cli_ranks_error("bench", c, code, &err);
+    lg_comm_close(c, 0);
+    return LG_EXIT_DONE;
+}
+
 /* bench/torch_step.py beside the program's build folder, or under the current one. */
 static const char *find_script(char *path, size_t size)
 {
@@ -191,6 +250,9 @@ static int read_options(struct request *q, int argc, char **argv)
         {"text", .text = &o->text},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},
         {"seconds", .real = &o->seconds, .least = 0.01, .most = 3600},
+        {"scale", .flag = &q->scale},
+        {"latency", .real = &q->latency, .least = LG_CLI_ABOVE_0, .most = 1e6},
+        {"bandwidth", .real = &q->bandwidth, .least = LG_CLI_ABOVE_0, .most = 1e9},
         {"json", .flag = &q->json},
         {0},
     };
@@ -198,7 +260,12 @@ static int read_options(struct request *q, int argc, char **argv)
     if (code) return code;
     o->precision = q->precision > 0 ? LG_PRECISION_BF16 : LG_PRECISION_FP32;
     if (argc) return lg_cli_wrong("bench", "it takes no argument, but got \"%s\"", argv[0]);
-    return choose_part(q);
+    if ((q->latency > 0 || q->bandwidth > 0) && !q->scale)
+        return lg_cli_wrong("bench", "--latency and --bandwidth go with --scale");
+    if (q->scale && (q->only != ALL || q->peer >= 0 || o->tokenizer || o->text))
+        return lg_cli_wrong("bench", "--scale goes with --shape, --threads, --seconds, --latency, "
+                                     "--bandwidth and --json alone");
+    return q->scale ? 0 : choose_part(q);
 }
 
 int lg_cmd_bench(int argc, char **argv)
@@ -208,6 +275,7 @@ int lg_cmd_bench(int argc, char **argv)
     lg_error err;
     int code = read_options(&q, argc, argv);
     if (code) return code;
+    if (q.scale) return scale(&q);
     if (q.peer >= 0) {
         if (!(q.o.torch_script = find_script(script, sizeof script)))
             return lg_cli_wrong("bench", "bench/torch_step.py was not found; run it from the "

@@ -160,6 +160,13 @@ static int run_swap(struct lg__ranks *r, const struct swap *s, lg_error *err)
     return e;
 }
 
+int lg__ranks_swap(struct lg__ranks *r, int with, const float *out, float *in, size_t n,
+                   const struct lg__kernels *add, lg_error *err)
+{
+    struct swap s = {.with = with, .out = out, .in = in, .n = n, .m = n, .add = add};
+    return run_swap(r, &s, err);
+}
+
 int lg__ranks_sum(struct lg__ranks *r, int segment, const struct lg__kernels *k, float *grad,
                   lg_error *err)
 {

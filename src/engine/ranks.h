@@ -20,6 +20,11 @@ struct lg__segment {
     size_t lo, hi;   /* .. and of this rank's part of it */
 };
 
+/* Seconds of a step's parts in this rank. */
+struct lg__parts {
+    double groups, sum, update, pack;
+};
+
 /* Of a trainer. Alone (comm NULL) every call returns at once, and all is this rank's. */
 struct lg__ranks {
     lg_comm *comm;
@@ -30,9 +35,10 @@ struct lg__ranks {
     int segments;
     float *in; /* room for what comes */
     struct lg__block records;
-    size_t record;   /* bytes of a rank's */
-    double seconds;  /* that this step has waited for others, and moved data */
-    int asks, asked; /* this rank wants to stop; some rank does */
+    size_t record;          /* bytes of a rank's */
+    double seconds;         /* that this step has waited for others, and moved data */
+    struct lg__parts parts; /* of the last step */
+    int asks, asked;        /* this rank wants to stop; some rank does */
 };
 
 /* What the groups of a step gave, and of what batch: to be told to all. */
@@ -51,6 +57,9 @@ int lg__ranks_has(const struct lg__ranks *r, size_t chunk);
 int lg__ranks_sum(struct lg__ranks *r, int segment, const struct lg__kernels *k, float *grad,
                   lg_error *err);
 int lg__ranks_tell(struct lg__ranks *r, struct lg__ranks_word *w, lg_error *err);
+/* Swaps n floats with another rank, as a step does; for measuring. */
+int lg__ranks_swap(struct lg__ranks *r, int with, const float *out, float *in, size_t n,
+                   const struct lg__kernels *add, lg_error *err);
 /* Each rank's part of x to all. */
 int lg__ranks_join(struct lg__ranks *r, float *x, lg_error *err);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -436,8 +437,11 @@ static int compute(struct lg_trainer *t, const lg_batch *b, lg_train_result *r, 
     see_model(t);
     if ((e = make_plan(t, b, err))) return e;
     t->batch = b;
+    double since = lg__now();
     lg__pool_run(t->pool, t->ranks.groups, run_group, t);
+    t->ranks.parts.groups = lg__now() - since;
     if ((e = sum_groups(t, b, err))) return e;
+    t->ranks.parts.sum = lg__now() - since - t->ranks.parts.groups - t->ranks.seconds;
     double squares = 0;
     for (size_t i = 0; i < chunks(t); i++) squares += t->squares[i];
     gather_losses(t, &n, r);
@@ -484,11 +488,16 @@ int lg_trainer_step(lg_trainer *t, const lg_batch *b, lg_train_result *r, lg_err
     t->clip = t->o.grad_clip > 0 && r->grad_norm > t->o.grad_clip
                   ? (float)(t->o.grad_clip / r->grad_norm)
                   : 1.0f;
+    struct lg__parts *parts = &t->ranks.parts;
+    double since = lg__now();
     lg__pool_run(t->pool, (int)chunks(t), update_chunk, t);
+    parts->update = lg__now() - since;
     e = lg__ranks_join(&t->ranks, t->m->params, err);
     if (e) return e;
     r->ranks_s = t->ranks.seconds;
+    since = lg__now();
     lg__pool_run(t->pool, t->m->linear_count, pack_linear, t);
+    parts->pack = lg__now() - since;
     return 0;
 }
 

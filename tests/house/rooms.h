@@ -35,7 +35,7 @@ static const struct room {
     {"library",
      {"base/", "engine/", "positions/", "tasks/", "text/", "formats/", "runs/", "measure/"},
      {0}},
-    {"cluster", {"base/", "runs/"}, {0}},
+    {"cluster", {"base/", "engine/", "runs/", "measure/"}, {"positions"}},
     {"report", {"base/", "runs/store.h"}, {"tasks"}},
     {"couple", {"base/", "tasks/", "coupling/", "runs/", "measure/", "training/", "report/"}, {0}},
     {"study",
