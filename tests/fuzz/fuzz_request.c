@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (target) *target++ = 0;
     host = target ? strchr(target, '\n') : NULL;
     if (host) *host++ = 0;
-    int status = lg__request_read(&r, text, target ? target : "/", host ? host : "localhost", hosts);
+    int status =
+        lg__request_read(&r, text, target ? target : "/", host ? host : "localhost", hosts);
     assert(status == 0 || status == 400 || status == 403 || status == 404 || status == 405);
     assert(r.count >= 0 && r.count <= LG__REQUEST_RUNS_MOST);
     for (int i = 0; i < r.count; i++) assert(r.runs[i] > 0);
