@@ -21,8 +21,10 @@ run_tests = $(2) ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
 
 # Where `make install` puts things; DESTDIR comes before, for packages.
 PREFIX ?= /usr/local
+# The harnesses of tests/fuzz, each for SECONDS.
+SECONDS ?= 60
 
-.PHONY: build test test-clang test-tsan test-avx512 test-arm64 demo picture bench arm64 format check-format clean help \
+.PHONY: build report fuzz test test-clang test-tsan test-avx512 test-arm64 demo picture bench arm64 format check-format clean help \
 	install uninstall deb
 
 build: ## configure and build: build/lengthen, build/liblengthen.a, build/examples/
@@ -31,7 +33,7 @@ build: ## configure and build: build/lengthen, build/liblengthen.a, build/exampl
 
 # One ctest run over both builds, so that one summary counts everything.
 test: ## install what is missing, build, run all tests, unit tests under ASan and UBSan too
-	@scripts/need build test mpi plot
+	@scripts/need build test mpi plot pages
 	@$(call compile,release,build,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
 	@$(call compile,asan,build-asan,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
 	@mkdir -p build/all
@@ -85,6 +87,21 @@ picture: ## make the README's picture again: docs/demo.svg, from the demo's own 
 	@scripts/need build plot
 	@$(call compile,release,build,,--target lengthen)
 	@build/lengthen demo --plot docs/demo.svg
+
+report: ## all committed results as one HTML file: build/report.html
+	@scripts/need build
+	@$(call compile,release,build,,--target lengthen)
+	@build/lengthen report -o build/report.html
+
+fuzz: ## fuzz what reads requests (clang's libFuzzer), SECONDS=60 for each harness
+	@scripts/need build clang
+	@mkdir -p build/fuzz
+	@for f in tests/fuzz/fuzz_*.c; do name=$$(basename $$f .c); \
+		clang -std=c11 -g -O1 -D_GNU_SOURCE=1 -fsanitize=fuzzer,address,undefined \
+			-fno-sanitize-recover=all -Iinclude -Isrc -Itests $$f $$(sed -n 's|^// uses: ||p' $$f) \
+			-o build/fuzz/$$name && \
+		(cd build/fuzz && ./$$name -max_total_time=$(SECONDS) -max_len=4096 -verbosity=0 \
+			-print_final_stats=1); done
 
 bench: ## build and measure; installs the BLAS libraries that give this machine's peak
 	@scripts/need build

@@ -10,6 +10,10 @@ LG.h = (tag, attributes, ...children) => {
   for (const [k, v] of Object.entries(attributes || {}))
     if (typeof v === 'function') e.addEventListener(k, v);
     else if (v !== null && v !== undefined && v !== false) e.setAttribute(k, v === true ? '' : v);
+  return LG.add(e, ...children);
+};
+/* Appends elements, texts and lists of them; null is nothing. */
+LG.add = (e, ...children) => {
   for (const c of children.flat()) if (c !== null && c !== undefined) e.append(c);
   return e;
 };
@@ -287,7 +291,7 @@ LG.scale = (spec, width, hidden) => {
     for (let k = Math.floor(Math.log10(s.lo)); k <= Math.ceil(Math.log10(s.hi)); k++)
       for (let m = 1; m < 10; m++) add(m * 10 ** k, m === 1 ? k % every === 0 : decades < (width < 500 ? 2 : 3) && (m === 2 || m === 5));
   } else LG.steps(s.lo, s.hi, width < 500 ? 5 : 10, s.whole).forEach(x => add(x, true));
-  if (s.squeeze < 1) add(t[1], true);
+  if (s.squeeze < 1 && !s.ticks_x.some(k => k[0] === t[1])) add(t[1], true);
   return s;
 };
 /* Round numbers from lo to hi, at most `most` of them. */

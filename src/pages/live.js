@@ -2,7 +2,7 @@
 /* The live page: the list of runs with filters, the selected ones side by side, a run's page. What changes is pushed by
  * the server (/api/events); curves that are shown are asked for again, in as few points as are drawn. */
 LG.live = data => {
-  const page = document.getElementById('page'), runs = new Map(), selected = new Set(), live = { charts: [], shown: [] };
+  const page = document.getElementById('page'), runs = new Map(), selected = new Set(), rows = new Map(), live = { charts: [], shown: [] };
   const status = h('span', { class: 'soft', role: 'status' }, 'connecting');
   const list = h('tbody', {}), view = h('section', { id: 'view', 'aria-label': 'Selected runs' }), filters = {};
   const names = { task: 'Task', positions: 'Positions', seed: 'Seed', state: 'State' };
@@ -37,7 +37,13 @@ LG.live = data => {
   const fill = () => {
     const focus = document.activeElement && document.activeElement.closest('tr[data-run]');
     const shown = [...runs.values()].filter(fits).sort((a, b) => b.number - a.number);
-    list.replaceChildren(...shown.slice(0, 500).map(row));
+    /* A row that has not changed stays, so that a click or the focus is not lost. */
+    const now = shown.slice(0, 500).map(r => {
+      const key = JSON.stringify([r, selected.has(r.number)]), old = rows.get(r.number);
+      if (!old || old.key !== key) rows.set(r.number, { key, row: row(r) });
+      return rows.get(r.number).row;
+    });
+    if (now.length !== list.children.length || now.some((r, i) => r !== list.children[i])) list.replaceChildren(...now);
     count.textContent = `${LG.number(shown.length)} of ${LG.number(runs.size)} runs${shown.length > 500 ? ', the newest 500 are listed' : ''}`;
     if (focus) { const again = list.querySelector(`tr[data-run="${focus.dataset.run}"] input`); if (again) again.focus(); }
   };
@@ -132,7 +138,7 @@ LG.live = data => {
   };
 
   const select = k => filters[k] = h('select', { name: k, change: fill }, h('option', { value: '' }, 'all'));
-  page.append(h('header', { class: 'top' }, h('h1', {}, 'Runs'), h('span', {}, status, ' ', LG.theme())),
+  LG.add(page, h('header', { class: 'top' }, h('h1', {}, 'Runs'), h('span', {}, status, ' ', LG.theme())),
     h('p', { class: 'soft' }, `Store ${data.store}; lengthen ${data.version} (${data.commit})`),
     h('form', { class: 'filters', submit: e => e.preventDefault() }, Object.entries(names).map(([k, label]) => h('label', {}, label, select(k))), h('button', { type: 'button', click: () => { selected.clear(); choose(); } }, 'Clear selection')),
     count,

@@ -27,16 +27,16 @@ LG.markdown = (text, images) => {
       const body = [];
       for (i++; i < lines.length && !lines[i].startsWith('```'); i++) body.push(lines[i]);
       i++;
-      box.append(h('pre', { class: 'wrapped' }, body.join('\n')));
+      LG.add(box, h('pre', { class: 'wrapped' }, body.join('\n')));
     } else if (line.startsWith('#')) {
       const level = line.match(/^#+/)[0].length;
-      if (level > 1) box.append(h('h4', {}, ...LG.inline(line.slice(level).trim(), images)));
+      if (level > 1) LG.add(box, h('h4', {}, ...LG.inline(line.slice(level).trim(), images)));
       i++;
     } else if (line.startsWith('|')) {
       const rows = [];
       for (; i < lines.length && lines[i].startsWith('|'); i++) rows.push(lines[i].replace(/^\||\|\s*$/g, '').split('|').map(c => c.trim()));
       const body = rows.filter((_, k) => k !== 1), right = rows[1] ? rows[1].map(c => c.endsWith(':')) : [];
-      box.append(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'table' }, h('table', {},
+      LG.add(box, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'table' }, h('table', {},
         h('thead', {}, h('tr', {}, body[0].map((c, k) => h('th', { scope: 'col', class: right[k] ? 'n' : null }, ...LG.inline(c, images))))),
         h('tbody', {}, body.slice(1).map(r => h('tr', {}, r.map((c, k) => h('td', { class: right[k] ? 'n' : null }, ...LG.inline(c, images)))))))));
     } else if (/^(- |\* |\d+\. )/.test(line)) {
@@ -45,11 +45,11 @@ LG.markdown = (text, images) => {
         if (/^(- |\* |\d+\. )/.test(lines[i])) items.push(lines[i].replace(/^(- |\* |\d+\. )/, ''));
         else items[items.length - 1] += ' ' + lines[i].trim();
       }
-      box.append(h('ul', {}, items.map(t => h('li', {}, ...LG.inline(t, images)))));
+      LG.add(box, h('ul', {}, items.map(t => h('li', {}, ...LG.inline(t, images)))));
     } else {
       const words = [];
       do words.push(lines[i++].trim()); while (i < lines.length && lines[i].trim() && !starts.test(lines[i]));
-      box.append(h('p', {}, ...LG.inline(words.join(' '), images)));
+      LG.add(box, h('p', {}, ...LG.inline(words.join(' '), images)));
     }
   }
   return box;
@@ -59,25 +59,25 @@ LG.markdown = (text, images) => {
 
 LG.result = r => {
   const id = 'result-' + LG.fileName(r.name), box = h('section', { class: 'result', id, 'aria-labelledby': id + '-title' });
-  box.append(h('h2', { id: id + '-title' }, r.name));
-  if (r.question) box.append(h('p', {}, h('strong', {}, 'Asked. '), r.question));
+  LG.add(box, h('h2', { id: id + '-title' }, r.name));
+  if (r.question) LG.add(box, h('p', {}, h('strong', {}, 'Asked. '), r.question));
   const held = r.checks.filter(c => c.holds === 1).length, broken = r.checks.filter(c => c.holds === 0).length;
   const answer = h('div', { class: 'answer' });
   const seen = r.readme.match(/\n## What was seen\n([\s\S]*?)(?=\n## |$)/);
-  if (r.checks.length) answer.append(h('p', {}, h('strong', {}, 'Answer. '), 'The checks of the experiment: ', h('span', { class: broken ? 'bad' : 'good' }, `${held} of ${r.checks.length} hold`), '.'));
-  if (seen) answer.append(LG.markdown(seen[1].replace(/!\[[^\]]*\]\([^)]*\)/g, ''), null));
-  if (answer.children.length) box.append(answer);
-  if (r.expected) box.append(h('p', {}, h('strong', {}, 'Expected before the run. '), r.expected));
+  if (r.checks.length) LG.add(answer, h('p', {}, h('strong', {}, 'Answer. '), 'The checks of the experiment: ', h('span', { class: broken ? 'bad' : 'good' }, `${held} of ${r.checks.length} hold`), '.'));
+  if (seen) LG.add(answer, LG.markdown(seen[1].replace(/!\[[^\]]*\]\([^)]*\)/g, ''), null));
+  if (answer.children.length) LG.add(box, answer);
+  if (r.expected) LG.add(box, h('p', {}, h('strong', {}, 'Expected before the run. '), r.expected));
   if (r.figures.length) {
-    box.append(h('h3', {}, 'Figures'));
-    r.figures.forEach(f => box.append(LG.figure(f)));
+    LG.add(box, h('h3', {}, 'Figures'));
+    r.figures.forEach(f => LG.add(box, LG.figure(f)));
   }
-  if (r.checks.length) box.append(h('h3', {}, 'Checks'), LG.table(['check', 'found', 'holds'], r.checks.map(c => [c.text, c.numbers, h('span', { class: c.holds === 0 ? 'bad' : c.holds > 0 ? 'good' : '' }, c.holds > 0 ? 'yes' : c.holds === 0 ? 'no' : 'no cells')]), 'Checks of ' + r.name));
-  if (r.certificates.length) box.append(h('h3', {}, 'Certificates'), LG.certificateRows(r.certificates));
-  if (r.readme) box.append(seen ? h('details', {}, h('summary', {}, 'The whole page: setup, limits, what it does not say'), LG.markdown(r.readme, r.images)) : LG.markdown(r.readme, r.images));
-  if (r.made.length) box.append(h('details', {}, h('summary', {}, `The ${r.made.length} runs and the commands that make them again`),
+  if (r.checks.length) LG.add(box, h('h3', {}, 'Checks'), LG.table(['check', 'found', 'holds'], r.checks.map(c => [c.text, c.numbers, h('span', { class: c.holds === 0 ? 'bad' : c.holds > 0 ? 'good' : '' }, c.holds > 0 ? 'yes' : c.holds === 0 ? 'no' : 'no cells')]), 'Checks of ' + r.name));
+  if (r.certificates.length) LG.add(box, h('h3', {}, 'Certificates'), LG.certificateRows(r.certificates));
+  if (r.readme) LG.add(box, seen ? h('details', {}, h('summary', {}, 'The whole page: setup, limits, what it does not say'), LG.markdown(r.readme, r.images)) : LG.markdown(r.readme, r.images));
+  if (r.made.length) LG.add(box, h('details', {}, h('summary', {}, `The ${r.made.length} runs and the commands that make them again`),
     LG.table(['run', 'steps', 'commit', 'kernels', 'hours', 'command'], r.made.map(m => [m.name, m.steps, m.commit, m.kernels, m.hours, h('code', {}, m.command)]), 'Runs of ' + r.name)));
-  if (r.command) box.append(h('p', {}, 'To regenerate: ', h('code', {}, r.command)));
+  if (r.command) LG.add(box, h('p', {}, 'To regenerate: ', h('code', {}, r.command)));
   return box;
 };
 LG.certificateRows = rows => {
@@ -150,11 +150,11 @@ LG.answersView = runs => {
   const first = kinds.find(v => v.kind === 'exact') || kinds[0];
   const chart = LG.chart(spec(first));
   const select = h('select', { change: e => chart.update(spec(kinds.find(v => v.kind === e.target.value))) }, kinds.map(v => h('option', { value: v.kind, selected: v === first }, v.label)));
-  box.append(h('h3', {}, 'Answers by length'), kinds.length > 1 ? h('label', { class: 'soft screen' }, 'Measure ', select) : null, chart);
+  LG.add(box, h('h3', {}, 'Answers by length'), kinds.length > 1 ? h('label', { class: 'soft screen' }, 'Measure ', select) : null, chart);
   for (const r of runs) for (const predicted of [0, 1]) {
     const cells = (r.cells || []).filter(c => c.form === 'answers' && c.predicted === predicted && !c.setting && c.sparsity && LG.valueOf(c, 'exact'));
     if (new Set(cells.map(c => c.sparsity)).size < 2) continue;
-    box.append(LG.heatmap({ title: `Exact answers of ${LG.runName(r, runs)}, ${predicted ? 'predicted' : 'given'} IDs`, x_label: 'length', y_label: 'sparsity', x: cells.map(c => c.length), y: cells.map(c => c.sparsity), value: cells.map(c => LG.valueOf(c, 'exact').value),
+    LG.add(box, LG.heatmap({ title: `Exact answers of ${LG.runName(r, runs)}, ${predicted ? 'predicted' : 'given'} IDs`, x_label: 'length', y_label: 'sparsity', x: cells.map(c => c.length), y: cells.map(c => c.sparsity), value: cells.map(c => LG.valueOf(c, 'exact').value),
       trained_x: [r.least, r.length], trained_y: [1, r.sparsity], caption: 'Exact answers, %. Framed: what training shows.' }));
   }
   const pairs = [];
@@ -163,7 +163,7 @@ LG.answersView = runs => {
     const v = other && LG.valueOf(c, 'exact'), w = other && LG.valueOf(other, 'exact'), ids = other && LG.valueOf(c, 'id_accuracy');
     if (v && w) pairs.push([LG.runName(r, runs), c.length, c.sparsity || null, LG.percent(w.value), LG.percent(v.value), ids ? LG.percent(ids.value) : '–']);
   }
-  if (pairs.length) box.append(h('h3', {}, 'Given against predicted IDs'), LG.table(['run', 'length', 'sparsity', 'exact, given IDs', 'exact, predicted IDs', 'right IDs'], pairs, 'The same answers, with IDs of the rule and of the model'));
+  if (pairs.length) LG.add(box, h('h3', {}, 'Given against predicted IDs'), LG.table(['run', 'length', 'sparsity', 'exact, given IDs', 'exact, predicted IDs', 'right IDs'], pairs, 'The same answers, with IDs of the rule and of the model'));
   return box;
 };
 
@@ -226,9 +226,9 @@ LG.runAsked = r => `Trained on ${r.task}, ${LG.number(r.least)} to ${LG.number(r
 
 LG.configView = (runs, differences) => {
   const box = h('div', {});
-  if (runs.length > 1) box.append(h('h3', {}, 'Where the configs differ'), differences.length
+  if (runs.length > 1) LG.add(box, h('h3', {}, 'Where the configs differ'), differences.length
     ? LG.table(['key', ...runs.map(r => LG.runName(r, runs))], differences.map(d => [d[0], ...d.slice(1).map(v => v === null ? '–' : v)]), 'Keys with different values') : h('p', {}, 'The configs are the same.'));
-  box.append(h('h3', {}, runs.length > 1 ? 'Configs' : 'Config'), runs.map(r => h('details', {}, h('summary', {}, `${r.name}: ${r.config.length} keys, resolved`), LG.table(['key', 'value'], r.config.map(([k, v]) => [k, v]), 'Config of ' + r.name),
+  LG.add(box, h('h3', {}, runs.length > 1 ? 'Configs' : 'Config'), runs.map(r => h('details', {}, h('summary', {}, `${r.name}: ${r.config.length} keys, resolved`), LG.table(['key', 'value'], r.config.map(([k, v]) => [k, v]), 'Config of ' + r.name),
     h('p', { class: 'soft' }, `${r.machine}; kernels ${r.kernels || 'not known'}; ${LG.number(r.parameters)} parameters; ${LG.number(+(+r.seconds).toPrecision(3))} s; ID ${r.id}`))));
   return box;
 };
@@ -240,38 +240,38 @@ LG.differences = runs => {
 /* Everything about some runs, side by side. live: {curves(charts)} is told of the charts that move. */
 LG.runsView = (runs, live) => {
   const box = h('div', {});
-  box.append(h('div', { class: 'answer' }, runs.map(r => h('div', {}, h('p', {}, h('strong', {}, runs.length > 1 ? r.name + '. ' : 'Asked. '), LG.runAsked(r)), h('p', { class: 'run-answer', 'data-run': r.number }, h('strong', {}, 'Answer. '), LG.runAnswer(r)),
+  LG.add(box, h('div', { class: 'answer' }, runs.map(r => h('div', {}, h('p', {}, h('strong', {}, runs.length > 1 ? r.name + '. ' : 'Asked. '), LG.runAsked(r)), h('p', { class: 'run-answer', 'data-run': r.number }, h('strong', {}, 'Answer. '), LG.runAnswer(r)),
     r.error ? h('p', { class: 'bad' }, 'Failed: ' + r.error) : null))));
   const trained = runs.filter(r => r.curves && r.curves.step.length);
   if (trained.length || live) {
     const keys = ['loss', 'accuracy', ...(runs.some(r => r.curves && r.curves.id_loss.some(v => v > 0)) ? ['id_loss', 'id_accuracy'] : [])];
     const charts = keys.map(k => [k, LG.chart(LG.curveSpec(runs, k))]);
-    box.append(h('h3', {}, 'Training'), h('div', { class: 'grid' }, charts.map(c => c[1])));
+    LG.add(box, h('h3', {}, 'Training'), h('div', { class: 'grid' }, charts.map(c => c[1])));
     if (live) live.charts = charts;
   }
-  for (const part of [LG.answersView(runs), LG.lossesView(runs), LG.probeView(runs)]) if (part) box.append(part);
+  for (const part of [LG.answersView(runs), LG.lossesView(runs), LG.probeView(runs)]) if (part) LG.add(box, part);
   const certificates = runs.map(LG.certificateView).filter(Boolean);
-  if (certificates.length) box.append(h('h3', {}, 'Certificates'), ...certificates);
+  if (certificates.length) LG.add(box, h('h3', {}, 'Certificates'), ...certificates);
   const generations = runs.flatMap(r => (r.generations || []).map(g => ({ ...g, title: runs.length > 1 ? `${r.name}: ${g.title || g.task}` : g.title || g.task })));
-  if (generations.length) box.append(h('h3', {}, 'What it writes, token by token and ID by ID'), LG.methodLegend(), ...generations.map(LG.method));
+  if (generations.length) LG.add(box, h('h3', {}, 'What it writes, token by token and ID by ID'), LG.methodLegend(), ...generations.map(LG.method));
   const passages = runs.filter(r => r.passage);
-  if (passages.length) box.append(h('h3', {}, 'Where predictions come from'), ...passages.map(r => LG.passage(r.passage)));
-  for (const r of runs) for (const t of r.texts || []) box.append(h('h4', {}, `${r.name} goes on with a text`), h('pre', { class: 'wrapped' }, t));
-  box.append(LG.configView(runs, LG.differences(runs)));
+  if (passages.length) LG.add(box, h('h3', {}, 'Where predictions come from'), ...passages.map(r => LG.passage(r.passage)));
+  for (const r of runs) for (const t of r.texts || []) LG.add(box, h('h4', {}, `${r.name} goes on with a text`), h('pre', { class: 'wrapped' }, t));
+  LG.add(box, LG.configView(runs, LG.differences(runs)));
   return box;
 };
 
 LG.report = data => {
   const wrap = document.getElementById('page');
-  wrap.append(h('header', { class: 'top' }, h('h1', {}, data.title), LG.theme()));
-  wrap.append(h('p', { class: 'soft' }, `Made ${data.made} by lengthen ${data.version} (${data.commit}). To regenerate: `, h('code', {}, data.command)));
-  if (data.notes.length) wrap.append(h('ul', { class: 'soft' }, data.notes.map(n => h('li', {}, n))));
+  LG.add(wrap, h('header', { class: 'top' }, h('h1', {}, data.title), LG.theme()));
+  LG.add(wrap, h('p', { class: 'soft' }, `Made ${data.made} by lengthen ${data.version} (${data.commit}). To regenerate: `, h('code', {}, data.command)));
+  if (data.notes.length) LG.add(wrap, h('ul', { class: 'soft' }, data.notes.map(n => h('li', {}, n))));
   if (data.results.length > 1) {
-    wrap.append(h('nav', { class: 'toc', 'aria-label': 'Results' }, h('h2', {}, 'What was asked, and the answers'),
+    LG.add(wrap, h('nav', { class: 'toc', 'aria-label': 'Results' }, h('h2', {}, 'What was asked, and the answers'),
       LG.table(['result', 'asked', 'checks that hold'], data.results.map(r => [h('a', { href: '#result-' + LG.fileName(r.name) }, r.name), r.question || (r.readme.match(/\n\*\*Question\.\*\*\s+([\s\S]*?)\n\n/) || ['', (r.readme.match(/^# (.*)/) || ['', ''])[1]])[1].replace(/\n/g, ' '),
         r.checks.length ? `${r.checks.filter(c => c.holds === 1).length} of ${r.checks.length}` : '–']), 'Results in this file')));
   }
-  if (data.runs.length) wrap.append(h('section', { class: 'runs' }, h('h2', {}, data.runs.length > 1 ? `${data.runs.length} runs` : data.runs[0].name), LG.runsView(data.runs, null)));
-  for (const r of data.results) wrap.append(LG.result(r));
-  if (data.methods.length) wrap.append(LG.methodLegend(), ...data.methods.map(m => m.pieces ? LG.passage(m) : LG.method(m)));
+  if (data.runs.length) LG.add(wrap, h('section', { class: 'runs' }, h('h2', {}, data.runs.length > 1 ? `${data.runs.length} runs` : data.runs[0].name), LG.runsView(data.runs, null)));
+  for (const r of data.results) LG.add(wrap, LG.result(r));
+  if (data.methods.length) LG.add(wrap, LG.methodLegend(), ...data.methods.map(m => m.pieces ? LG.passage(m) : LG.method(m)));
 };

@@ -183,15 +183,9 @@ sqlite3_stmt *lg__store_prepare(lg_store *s, lg_error *err, const char *sql, con
     return NULL;
 }
 
-int lg__store_bind_int(sqlite3_stmt *q, int i, int64_t value)
-{
-    return sqlite3_bind_int64(q, i, value);
-}
+int lg__store_bind_int(sqlite3_stmt *q, int i, int64_t v) { return sqlite3_bind_int64(q, i, v); }
 
-int lg__store_bind_real(sqlite3_stmt *q, int i, double value)
-{
-    return sqlite3_bind_double(q, i, value);
-}
+int lg__store_bind_real(sqlite3_stmt *q, int i, double v) { return sqlite3_bind_double(q, i, v); }
 
 int lg__store_bind_text(sqlite3_stmt *q, int i, const char *value)
 {
@@ -393,9 +387,8 @@ static int open_to_read(lg_store *s, lg_error *err)
 
 static int open_file(lg_store *s, const char *file, int create, lg_error *err)
 {
-    int flags = create < 0 ? SQLITE_OPEN_READONLY
-                : create   ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                           : SQLITE_OPEN_READWRITE;
+    int flags = create < 0 ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    if (create > 0) flags |= SQLITE_OPEN_CREATE;
     if (!(s->file = strdup(file)))
         return lg__fail(err, LG_ERROR_MEMORY, "no memory for the store; end other programs");
     if (create <= 0 && access(file, F_OK) != 0)
