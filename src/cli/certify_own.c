@@ -117,6 +117,37 @@ int lg_cli_certify_list(const lg_list_options *o, int json)
     return c.certified ? LG_EXIT_DONE : LG_EXIT_NO;
 }
 
+/* A refusal, as of pointers, is an answer too. */
+int lg_cli_certify_winner(void *context, const char *folder, char *text, size_t size, lg_error *err)
+{
+    static lg_list c;
+    char fresh[4200];
+    lg_error why = {0};
+    (void)context, (void)err;
+    const char *end = strrchr(folder, '/'); /* the winner's folder is beside the lines to report */
+    snprintf(fresh, sizeof fresh, "jsonl:%.*sreport.jsonl", end ? (int)(end - folder) + 1 : 0,
+             folder);
+    lg_list_options o = {.folder = folder, .fresh = fresh};
+    if (lg_certify_list(&o, &c, &why)) {
+        snprintf(text, size, "No list certificate: %.200s", why.text);
+        return 0;
+    }
+    lg_list_save(&c, folder, &why);
+    int n = snprintf(text, size, "List of %lld contexts of its lines: ", (long long)c.contexts);
+    if (c.certified)
+        n += snprintf(text + n, size - (size_t)n,
+                      "certified, right on every input whose contexts are all in it. ");
+    else
+        n += snprintf(text + n, size - (size_t)n,
+                      "not certified, %lld are wrong and %lld have two answers. ",
+                      (long long)c.wrong, (long long)c.contradictions);
+    snprintf(text + n, size - (size_t)n,
+             "%lld of the %lld lines to report leave it.\n"
+             "(lengthen certify %.150s --data own --fresh %.100s)",
+             (long long)c.left, (long long)c.fresh, folder, fresh);
+    return 0;
+}
+
 /* ---- Sampled ------------------------------------------------------------------------------------------ */
 
 static void print_cost(void *context, const lg_sampled_cost *c)

@@ -8,4 +8,8 @@
 int lg_cli_certify_list(const lg_list_options *o, int json);
 int lg_cli_certify_sampled(lg_sampled_options *o, int json);
 
+/* For lg_couple_options.certify: what the list of the winner's own lines shows, in words; how to repeat it. */
+int lg_cli_certify_winner(void *context, const char *folder, char *text, size_t size,
+                          lg_error *err);
+
 #endif

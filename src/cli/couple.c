@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/certify_own.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/show.h"
@@ -297,6 +298,7 @@ int lg_cmd_couple(int argc, char **argv)
         q.o.seed = (uint64_t)q.seed;
         q.o.store = lg_cli_store(q.store);
         q.o.watch = watch;
+        q.o.certify = lg_cli_certify_winner;
         q.o.context = &q;
         lg_cli_catch_interrupts(1);
         q.o.stop = &lg_cli_interrupted;

@@ -370,10 +370,12 @@ static int no_columns(const char *task, lg_error *err)
         if (row->columns)
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", row->info.name);
     }
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "task %s is not known to be one that a finite machine writes column by column; "
-                    "take one that is: %s",
-                    task, names);
+    return lg__fail(
+        err, LG_ERROR_ARGUMENT,
+        "task %s is not known to be one that a finite machine writes column by column; "
+        "take one that is: %s; or certify a list of contexts (--data) or a share of the "
+        "inputs (--sample)",
+        task, names);
 }
 
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
@@ -382,7 +384,8 @@ int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
         return lg__fail(
             err, LG_ERROR_ARGUMENT,
             "the labels of task %s come from a coupling's rule, so that its columns are "
-            "not known; leave positions.coupling out",
+            "not known; certify a list of contexts (--data own) or a share of the inputs "
+            "(--sample), or leave positions.coupling out",
             t->row->info.name);
     return t->row->columns ? t->row->columns(t, c, err) : no_columns(t->row->info.name, err);
 }
