@@ -84,6 +84,7 @@ typedef struct lg_couple_result {
     char why[512];       /* where one is not: the reason */
     char reads[1024];    /* lines: "answer[i] reads a[n-1-i], b[n-1-i], answer[i-1]" */
     double accuracy;     /* of the table, of the worst phase */
+    int copies;          /* of each line that was trained on, with other names in it; 1: as it is */
     int disagree, shown; /* lines that contradict the others, and some of them */
     char disagreeing[LG_COUPLE_SHOWN][240];
     /* What was tried. */

@@ -252,7 +252,8 @@ typedef struct lg_try_result {
     char folder[LG_TRY_PATH], store[LG_TRY_PATH]; /* of the runs; a temporary folder is gone */
     char best_folder[LG_TRY_PATH + 64];           /* of the best */
     char *advice, *sparsity;                      /* in sentences */
-    char *config;              /* of the best, ready for lg_run_train; NULL: it does not carry */
+    char *
+        config; /* of the best, or of the coupling that was found, ready for lg_run_train; NULL: it does not carry */
     lg_couple_result *coupled; /* own data without IDs: what was found of them, or NULL */
 } lg_try_result;
 
@@ -285,6 +286,8 @@ typedef struct lg_try_options {
     const char *folder;  /* keeps the runs and their store; the same try goes on there. NULL: a
                            temporary one */
     const char *store;   /* the file of the store; NULL: lengthen.db in the folder */
+    const char
+        *coupled; /* own data without IDs: what lg_couple finds stays there; NULL: in the folder */
     lg_try_watch *watch;
     void *context;
     const volatile int *stop; /* not 0: the result is of what is done so far; or NULL */

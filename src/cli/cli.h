@@ -136,6 +136,9 @@ const char *lg_cli_intern(const char *text);
 /* The KEY=VALUE of a `--set task.KEY=VALUE`, where a command takes no other keys. 0, or an exit code
  * after saying what is wrong. */
 int lg_cli_task_setting(const char *command, const char *text, const char **to);
+/* Where `couple` and `try` leave what they find of a file where nothing is said: runs/couple/NAME, of the file's name
+ * without what is behind its last point; NAME-2, .. where a run is there. */
+void lg_cli_couple_folder(const char *data, char *folder, size_t size);
 
 /* The file of the store: --store, else LENGTHEN_STORE, else ./lengthen.db. */
 const char *lg_cli_store(const char *option);

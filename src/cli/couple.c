@@ -174,6 +174,10 @@ static void print_words(const lg_couple_result *r)
                r->disagree == 1 ? "was" : "were");
         for (int i = 0; i < r->shown; i++) printf("  %s\n", r->disagreeing[i]);
     }
+    if (r->copies > 1)
+        printf("\nWords that are only compared were exchanged: each line was trained on in %d "
+               "versions.\n",
+               r->copies);
     if (r->best >= 0 && r->config) show_examples(r);
     if (r->candidates) {
         putchar('\n');
@@ -239,6 +243,7 @@ static void print_json(const lg_couple_result *r)
         printf("%s{\"length\":%d,\"lines\":%d,\"exact\":%d}", i ? "," : "", r->cell[i].length,
                r->cell[i].lines, r->cell[i].exact);
     printf("],\"steps\":%lld", (long long)r->steps);
+    printf(",\"copies\":%d", r->copies);
     lg_cli_json_word("certificate", r->certificate[0] ? r->certificate : NULL);
     json_flag("cut", r->cut);
     lg_cli_json_number("seconds", r->seconds);
@@ -253,11 +258,17 @@ static int read_setting(void *to, const char *text)
     return lg_cli_task_setting("couple", text, &q->settings[q->o.setting_count++]);
 }
 
-/* runs/couple/NAME, of the file's name without what is behind its last point. */
-static void name_folder(const char *data, char *folder, size_t size)
+void lg_cli_couple_folder(const char *data, char *folder, size_t size)
 {
     const char *slash = strrchr(data, '/'), *name = slash ? slash + 1 : data;
-    snprintf(folder, size, "runs/couple/%.*s", (int)strcspn(name, ".: "), name);
+    char best[400];
+    int n = (int)strcspn(name, ".: ");
+    snprintf(folder, size, "runs/couple/%.*s", n, name);
+    for (int again = 2; again < 10000; again++) {
+        snprintf(best, sizeof best, "%.380s/best", folder);
+        if (access(best, F_OK) != 0) return;
+        snprintf(folder, size, "runs/couple/%.*s-%d", n, name, again);
+    }
 }
 
 int lg_cmd_couple(int argc, char **argv)
@@ -292,7 +303,7 @@ int lg_cmd_couple(int argc, char **argv)
         code = lg_cli_argument("couple", "data", "a file of examples, exec:COMMAND or a task", argc,
                                argv, &q.o.data);
     if (!code) {
-        name_folder(q.o.data, folder, sizeof folder);
+        lg_cli_couple_folder(q.o.data, folder, sizeof folder);
         if (!q.o.folder) q.o.folder = folder;
         q.o.settings = q.settings;
         q.o.seed = (uint64_t)q.seed;

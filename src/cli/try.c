@@ -25,7 +25,9 @@ const char lg_cmd_try_help[] =
     "shorter half is trained on, but for some lines that are held out for the test; all longer\n"
     "lines are tested, lengths that are near each other together. Lines with words that training\n"
     "hardly shows are counted apart. With \"ids\" in the lines, position coupling is tried too;\n"
-    "without, one is looked for in half of the time, as `lengthen couple` does.\n"
+    "without, one is looked for, as `lengthen couple` does, and if it is found its model and "
+    "config\n"
+    "stay on disk (runs/couple/NAME, or DIR/coupled).\n"
     "\n"
     "  --minutes M          time for all (5); kept whatever the length: examples too long for it\n"
     "                       are refused, and a scheme that made fewer than 50 steps (its warm-up)\n"
@@ -401,6 +403,9 @@ int lg_cmd_try(int argc, char **argv)
         q.o.watch = watch;
         q.o.context = &q;
         q.o.stop = &lg_cli_interrupted;
+        char coupled[300];
+        lg_cli_couple_folder(q.o.task, coupled, sizeof coupled);
+        if (!q.o.folder) q.o.coupled = coupled;
         if (q.o.folder && getenv("LENGTHEN_STORE") && *getenv("LENGTHEN_STORE"))
             q.o.store = getenv("LENGTHEN_STORE");
         int e = lg_try(&q.o, &r, &err);

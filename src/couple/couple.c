@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -109,7 +110,7 @@ static int find_and_try(struct lg__couple *c, lg_error *err)
         c->r->found = (n = assign(c, f, found, a, from)) > 0;
         snprintf(c->r->reads, sizeof c->r->reads, "%s", n ? a[0].rule.reads : "");
     }
-    if (!e && n) e = lg__couple_write(c, err);
+    if (!e && n) e = lg__couple_write(c, &a[0].rule, err);
     if (!e && n) e = lg__couple_trials(c, a, n, &best, err);
     if (!e && best) {
         snprintf(c->r->reads, sizeof c->r->reads, "%s", best->rule.reads);
@@ -134,6 +135,15 @@ int lg_couple(const lg_couple_options *o, lg_couple_result *r, lg_error *err)
                         "most %d letters (--out)",
                         (int)sizeof((lg_cell *)0)->setting - 25);
     snprintf(r->folder, sizeof r->folder, "%s", o->folder);
+    char path[LG_COUPLE_PATH + 16];
+    snprintf(path, sizeof path, "%s/best", r->folder);
+    if (access(path, F_OK) == 0)
+        return lg__fail(err, LG_ERROR_ARGUMENT,
+                        "%s is there already, of an earlier search; name another folder (--out), "
+                        "or remove this one",
+                        path);
+    snprintf(path, sizeof path, "%s/trials", r->folder);
+    lg_folder_remove(path); /* of one that was stopped */
     int e = lg__couple_read(&c, err);
     if (!e) e = lg__folder_out(o->folder, err);
     if (!e) e = find_and_try(&c, err);

@@ -30,8 +30,9 @@ struct lg__couple {
 
 /* Reads all lines, checks them, splits them in three. */
 int lg__couple_read(struct lg__couple *c, lg_error *err);
-/* Writes vocab.txt and the files of the parts. */
-int lg__couple_write(struct lg__couple *c, lg_error *err);
+/* Writes vocab.txt and the files of the parts; those that are trained on several times, with other names, where the
+ * rule compares names. */
+int lg__couple_write(struct lg__couple *c, const struct lg__rule *rule, lg_error *err);
 void lg__couple_close(struct lg__couple *c);
 /* The lengths that lines of a part have, at most `room` of them; how many. */
 int lg__couple_lengths(const struct lg__couple *c, enum lg__couple_part part, int *length,

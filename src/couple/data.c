@@ -10,7 +10,11 @@
 #include "couple/couple.h"
 #include "runs/texts.h"
 
-enum { LEAST_LINES = 200 };
+enum {
+    LEAST_LINES = 200,
+    MANY_NAMES = 32, /* words that are compared: with fewer the lines show them all */
+    COPIES = 16      /* of a line that is trained on, with other names in it */
+};
 static const double REPORT = 0.15, CHOOSE = 0.25; /* shares of the lines; of the rest */
 static const double CONTRADICTING = 0.05, NEW_WORDS = 0.02;
 
@@ -260,11 +264,65 @@ int lg__couple_lengths(const struct lg__couple *c, enum lg__couple_part part, in
 
 /* ---- Writing ------------------------------------------------------------------------------------- */
 
-static void put_line(lg_buffer *b, const lg_task_shape *shape, const lg_example *x)
+/* Words that a search of the rule compares: which of them it is does not matter, if it is one and the same. A line
+ * with others in their place is as right, and shows the comparison where 2,000 lines show most words once. */
+struct names {
+    int count;
+    int32_t *word; /* [count] of the vocabulary */
+    int32_t *as;   /* [vocab] what stands for each word */
+};
+
+static int collect_names(const struct lg__couple *c, const struct lg__rule *rule, struct names *s,
+                         lg_error *err)
+{
+    size_t vocab = (size_t)c->shape->vocab;
+    const struct lg__find_rule *f = &rule->find;
+    struct lg__place *place = NULL;
+    lg_error other_form;
+    s->word = lg__alloc(vocab * sizeof *s->word);
+    s->as = lg__alloc(vocab * sizeof *s->as);
+    int e = s->word && s->as ? 0 : LG_ERROR_MEMORY;
+    for (int i = 0; i < c->lines.count && !e && f->kind == LG__FIND_MATCH; i++) {
+        const lg_example *x = &c->lines.x[i];
+        if (c->part[i] != LG__PART_FIT) continue;
+        free(place);
+        place = lg__alloc((size_t)x->n * sizeof *place);
+        if (!place) e = LG_ERROR_MEMORY;
+        if (e || lg__structure_places(&rule->structure, x, place, &other_form)) continue;
+        for (int t = 0; t < x->answer; t++)
+            if (place[t].part == f->part && place[t].index == f->at &&
+                place[t].number < place[t].of)
+                s->as[x->tokens[t]] = 1;
+    }
+    free(place);
+    for (int32_t w = 0; w < c->shape->vocab && !e; w++) {
+        if (s->as[w]) s->word[s->count++] = w;
+        s->as[w] = w;
+    }
+    if (s->count < MANY_NAMES) s->count = 0;
+    return e ? lg__fail(err, e, "no memory for the words; give fewer lines") : 0;
+}
+
+/* Another order of the names, for one copy of one line. */
+static void rename_words(struct names *s, uint64_t seed, int copy, int line)
+{
+    lg_rng r;
+    lg_rng_init(&r, seed, (uint32_t)copy, (uint64_t)line);
+    for (int i = 0; i < s->count; i++) s->as[s->word[i]] = s->word[i];
+    for (int i = s->count - 1; i > 0 && copy; i--) {
+        int k = (int)lg_rng_below(&r, (uint32_t)i + 1);
+        int32_t as = s->as[s->word[i]];
+        s->as[s->word[i]] = s->as[s->word[k]];
+        s->as[s->word[k]] = as;
+    }
+}
+
+static void put_line(lg_buffer *b, const lg_task_shape *shape, const lg_example *x,
+                     const int32_t *as)
 {
     lg_buffer_put(b, "{\"tokens\":");
     for (int t = 0; t < x->n; t++) {
-        const char *word = shape->words[x->tokens[t]];
+        const char *word = shape->words[as[x->tokens[t]]];
         lg_buffer_put(b, t ? "," : "[");
         lg_buffer_json(b, word, strlen(word));
     }
@@ -283,24 +341,39 @@ static int wanted(const struct lg__couple *c, int i, int file)
     return c->part[i] == file && (file == LG__PART_REPORT || !c->wrong[i]);
 }
 
-int lg__couple_write(struct lg__couple *c, lg_error *err)
+static void put_lines(const struct lg__couple *c, int file, struct names *names, lg_buffer *b)
 {
-    static const char *const names[] = {"fit.jsonl", "choose.jsonl", "report.jsonl", "train.jsonl"};
+    int trained = file == LG__PART_FIT || file == LG__PART_TRAIN;
+    for (int copy = 0; copy < (trained && names->count ? COPIES : 1); copy++)
+        for (int i = 0; i < c->lines.count; i++) {
+            if (!wanted(c, i, file)) continue;
+            rename_words(names, c->o->seed, copy, i);
+            put_line(b, c->shape, &c->lines.x[i], names->as);
+        }
+}
+
+int lg__couple_write(struct lg__couple *c, const struct lg__rule *rule, lg_error *err)
+{
+    static const char *const file_name[] = {"fit.jsonl", "choose.jsonl", "report.jsonl",
+                                            "train.jsonl"};
     char path[LG_COUPLE_PATH + 32];
-    int e = 0;
+    struct names names = {0};
+    int e = collect_names(c, rule, &names, err);
     for (int file = 0; file <= LG__COUPLE_FILES && !e; file++) {
         lg_buffer b = {0};
         if (file == LG__COUPLE_FILES)
             for (int w = 0; w < c->shape->vocab; w++)
                 lg_buffer_print(&b, "%s\n", c->shape->words[w]);
-        for (int i = 0; i < c->lines.count && file < LG__COUPLE_FILES; i++)
-            if (wanted(c, i, file)) put_line(&b, c->shape, &c->lines.x[i]);
+        if (file < LG__COUPLE_FILES) put_lines(c, file, &names, &b);
         snprintf(path, sizeof path, "%s/%s", c->r->folder,
-                 file < LG__COUPLE_FILES ? names[file] : "vocab.txt");
+                 file < LG__COUPLE_FILES ? file_name[file] : "vocab.txt");
         char *text = lg_buffer_take(&b, err);
         e = text ? lg__file_write(path, text, err) : LG_ERROR_MEMORY;
         free(text);
     }
+    c->r->copies = names.count ? COPIES : 1;
+    free(names.word);
+    free(names.as);
     return e;
 }
 

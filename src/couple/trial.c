@@ -18,8 +18,7 @@ enum {
     LEAST_STEPS = 120,
     MOST_STEPS = 4000, /* of a candidate */
     FINAL_STEPS = 800, /* of the winner, at least */
-    MOST_FINAL = 2400,
-    BATCH = 128, /* lines per step at most, */
+    BATCH = 128,       /* lines per step at most, */
     LEAST_BATCH = 32,
     TOKENS = 3000, /* and about so many tokens */
     WIDTH = 128
@@ -30,7 +29,8 @@ static const double ENOUGH = 0.995;  /* of the lines to choose by: nothing else 
 static const double ALL_SEEN = 0.98; /* of the rows' contexts: the lines show them all */
 static const double FOR_CHOICE =
     0.55; /* of the steps (and of the time, at most), with all candidates */
-static const double FOR_ONE = 0.6; /* of what is left of these: the first candidates get most */
+static const double FOR_WINNER = 0.4; /* of all steps: its run has no more of them */
+static const double FOR_ONE = 0.6;    /* of what is left of these: the first candidates get most */
 
 /* ---- A run's settings ------------------------------------------------------------------------------ */
 
@@ -321,10 +321,14 @@ static int finish(struct lg__couple *c, const struct lg__assignment *a, lg_error
     /* contexts that the lines do not show are learned last */
     int all = a->seen >= ALL_SEEN;
     int64_t steps = (all ? 3 : 4) * k->steps, fits = (c->o->steps - c->spent) / k->layers;
-    int64_t in_time = (int64_t)(fmax(5, 0.85 * (c->end - lg__now())) / fmax(each, 1e-4));
+    int64_t in_time = (int64_t)(fmax(0, 0.85 * (c->end - lg__now())) / fmax(each, 1e-4));
     if (steps < FINAL_STEPS) steps = FINAL_STEPS;
     if (!all && steps < 2 * FINAL_STEPS) steps = 2 * FINAL_STEPS;
-    if (steps > MOST_FINAL) steps = MOST_FINAL;
+    int64_t most = (int64_t)(FOR_WINNER * (double)c->o->steps);
+    /* a pointer's margins go on growing: at greater distances they are needed */
+    for (int l = 0; l < a->rule.levels; l++)
+        if (a->grows[l]) steps = most;
+    if (steps > most) steps = most;
     if (steps > fits) steps = fits;
     if (steps > in_time) {
         steps = in_time;

@@ -290,7 +290,7 @@ static void write_advice(lg_buffer *to, const lg_try_options *o, const lg_try_re
             "the %d held-out ones: add more lines. ",
             heart->name, r->trained, 100 * heart->cell[0].share, heart->cell[0].samples);
     write_rare(to, r);
-    if (r->own && !r->levels)
+    if (r->own && !r->levels && !r->coupled)
         lg_buffer_put(
             to,
             "Your data has no ids; position coupling, which often goes furthest, needs them: see "

@@ -507,7 +507,7 @@ static int run(struct lg__try *t, double start, lg_error *err)
     r->interrupted = stopped(t);
     if (!e) e = lg__try_words(t->o, r, err);
     if (!e) e = lg__try_couple_words(t, err);
-    if (e || !r->carries) return e;
+    if (e || r->config || !r->carries) return e;
     lg__try_config(&config, t, r->best);
     return (r->config = lg_buffer_take(&config, err)) ? 0 : LG_ERROR_MEMORY;
 }

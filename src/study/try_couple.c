@@ -2,11 +2,12 @@
  * time, and says so in its advice. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "study/try.h"
 
-static const double SHARE = 0.5; /* of the time */
+static const double SHARE = 0.7; /* of the time, at most */
 
 int lg__try_couple(struct lg__try *t, double *seconds, lg_error *err)
 {
@@ -17,15 +18,21 @@ int lg__try_couple(struct lg__try *t, double *seconds, lg_error *err)
     if (!r->own || r->levels || r->everything) return 0;
     r->coupled = calloc(1, sizeof *r->coupled);
     if (!r->coupled) return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
-    snprintf(folder, sizeof folder, "%s/coupled", r->folder);
+    if (t->o->coupled)
+        snprintf(folder, sizeof folder, "%s", t->o->coupled);
+    else { /* a try that goes on does this again */
+        snprintf(folder, sizeof folder, "%s/coupled", r->folder);
+        lg_folder_remove(folder);
+    }
     o.data = r->task;
     o.folder = folder;
-    o.store = r->store;
+    o.store = t->o->coupled ? NULL : r->store;
     o.minutes = SHARE * t->o->minutes;
     o.seed = (uint64_t)t->o->seed;
     o.stop = t->o->stop;
     int e = lg_couple(&o, r->coupled, &why);
     *seconds = r->coupled->seconds;
+    if (t->o->coupled && !r->coupled->claimed) lg_folder_remove(folder);
     if (!e || e == LG_ERROR_STOPPED) return 0;
     snprintf(r->coupled->why, sizeof r->coupled->why, "%.500s",
              why.text); /* data that cannot be coupled */
@@ -42,7 +49,7 @@ int lg__try_couple_words(struct lg__try *t, lg_error *err)
     if (c->claimed) {
         const lg_couple_candidate *k = &c->candidate[c->best];
         size_t n = 0;
-        lg_buffer_put(&b, "The lines have no IDs, so a coupling was looked for, and found: ");
+        lg_buffer_put(&b, "Use the coupling that was found, as the lines have no IDs: ");
         for (; c->reads[n]; n++)
             if (c->reads[n] != '\n')
                 lg_buffer_add(&b, &c->reads[n], 1);
@@ -50,18 +57,22 @@ int lg__try_couple_words(struct lg__try *t, lg_error *err)
                 lg_buffer_put(&b, "; ");
         lg_buffer_print(
             &b,
-            ". With IDs made of it (window %s, predicted) %d of the %d lines are right that "
-            "nothing was chosen by. Use it: lengthen couple %s --out coupled leaves the "
-            "model in coupled/best and its config in coupled/config.yaml. Of the schemes "
-            "above: %s",
-            k->window, c->report_exact, c->report_lines, r->task, r->advice);
+            ". With position IDs made of it (window %s), predicted by the model itself, %d of the "
+            "%d lines are right that nothing was chosen by. The model is in %s/best: lengthen eval "
+            "%s/best --task jsonl:FILE asks it other lines, at any length. Of the schemes in the "
+            "table: %s",
+            k->window, c->report_exact, c->report_lines, c->folder, c->folder, r->advice);
     } else
         lg_buffer_print(
-            &b, "%s The lines have no IDs; a coupling was looked for, but none is claimed: %s.",
+            &b,
+            "%s The lines have no IDs; a coupling was looked for, but none is claimed: %s. Where "
+            "you know one, give the lines \"ids\" (`lengthen tasks jsonl`).",
             r->advice, c->why);
     char *text = lg_buffer_take(&b, err);
     if (!text) return LG_ERROR_MEMORY;
     free(r->advice);
     r->advice = text;
+    if (c->claimed && c->config && !(r->config = strdup(c->config)))
+        return lg__fail(err, LG_ERROR_MEMORY, "no memory; end other programs");
     return 0;
 }

@@ -1,4 +1,5 @@
-/* test_data.c: data in which nothing can be found is refused before any work, with the remedy. */
+/* test_data.c: data in which nothing can be found is refused before any work, with the remedy; how lines are split and
+ * written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "couple/couple.h"
 #include "helpers/home.h"
-#include "lengthen_couple.h"
 
 enum { LINES = 400 };
 
@@ -105,11 +106,98 @@ static void lines_are_split_by_content(void **state)
     free(r[1]);
 }
 
+/* 1 to 8 entries of 60 keys, then a key and its value. */
+static void write_lookups(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    unsigned state = 11;
+    assert_non_null(f);
+    for (int i = 0; i < LINES; i++) {
+        int n = 1 + i % 8, value[8];
+        int first = (int)((state = state * 1103515245u + 12345u) >> 16) % 60;
+        int asked = (int)((state = state * 1103515245u + 12345u) >> 16) % n;
+        fputs("{\"tokens\":[", f);
+        for (int k = 0; k < n; k++) {
+            value[k] = (int)((state = state * 1103515245u + 12345u) >> 16) % 9;
+            fprintf(f, "\"k%d\",\":\",\"v%d\",", (first + 7 * k) % 60, value[k]);
+        }
+        fprintf(f, "\"?\",\"k%d\",\">\",\"v%d\",\"$\"],\"loss\":[", (first + 7 * asked) % 60,
+                value[asked]);
+        for (int k = 0; k < 3 * n + 5; k++) fprintf(f, "%s%d", k ? "," : "", k > 3 * n + 1);
+        fprintf(f, "],\"length\":%d}\n", n);
+    }
+    fclose(f);
+}
+
+/* What a file of the split has at one place: all of its lines must be right lookups. */
+static int check_lookups(const char *file, int keys[60])
+{
+    char name[400];
+    lg_error err = {0};
+    lg_example x;
+    snprintf(name, sizeof name, "jsonl:%s", file);
+    lg_task *t = lg_task_new(name, NULL, 0, &err);
+    if (!t) fail_msg("%s", err.text);
+    const lg_task_shape *shape = lg_task_get_shape(t);
+    lg_draw d = {.length_lo = shape->length_least, .length_hi = shape->length_most};
+    int count = lg__task_count(t, &d);
+    lg_example_init(&x);
+    for (int i = 0; i < count; i++) {
+        d.index = (uint64_t)i;
+        if (lg_task_example(t, &d, &x, &err)) fail_msg("%s", err.text);
+        int asked = x.tokens[x.n - 4], found = 0;
+        keys[atoi(shape->words[asked] + 1)]++;
+        for (int k = 0; k < x.n - 5; k += 3)
+            if (x.tokens[k] == asked) {
+                assert_int_equal(x.tokens[k + 2], x.tokens[x.n - 2]);
+                found++;
+            }
+        assert_int_equal(found, 1);
+    }
+    lg_example_clear(&x);
+    lg_task_free(t);
+    return count;
+}
+
+/* Keys are only compared: lines to train on are there 16 times, with others in them, and right; those to choose by
+ * and to report are as they were. */
+static void compared_words_are_exchanged(void **state)
+{
+    lg_couple_options o = lg_couple_options_default();
+    lg_couple_result *r = calloc(1, sizeof *r);
+    struct lg__couple c = {.o = &o, .r = r};
+    struct lg__finding found[2] = {0}, best;
+    struct lg__assignment *a = calloc(1, sizeof *a);
+    lg_error err = {0};
+    int fit[60] = {0}, choose[60] = {0}, missing = 0;
+    (void)state;
+    write_lookups(in_home("lookups.jsonl"));
+    o.data = in_home("lookups.jsonl");
+    snprintf(r->folder, sizeof r->folder, "%s", home);
+    if (lg__couple_read(&c, &err)) fail_msg("%s", err.text);
+    assert_int_equal(lg__find(&c.looked, found, 2, &best, NULL, &err), 2);
+    if (lg__assign(&found[0], &c.looked, 1, a, &err) &&
+        lg__assign(&found[1], &c.looked, 1, a, &err))
+        fail_msg("%s", err.text);
+    if (lg__couple_write(&c, &a->rule, &err)) fail_msg("%s", err.text);
+    assert_int_equal(r->copies, 16);
+    assert_int_equal(check_lookups(in_home("fit.jsonl"), fit), 16 * r->fit);
+    assert_int_equal(check_lookups(in_home("choose.jsonl"), choose), r->chosen_by);
+    for (int k = 0; k < 60; k++) missing += fit[k] < 16;
+    assert_int_equal(missing, 0);
+    lg__couple_close(&c);
+    free(found[0].wrong);
+    free(found[1].wrong);
+    free(a);
+    free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused_before_any_work),
         cmocka_unit_test(lines_are_split_by_content),
+        cmocka_unit_test(compared_words_are_exchanged),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
 }
