@@ -24,6 +24,20 @@ struct lg__columns {
                  lg_error *err);
 };
 
+/* A task whose IDs are found by keys: inputs in which every context shows that a position can see on any
+ * valid input, if entries are not in each other's sight (docs/CERTIFICATE.md). The shorter ones first. */
+struct lg__relation {
+    int64_t inputs;
+    int words,
+        base; /* a key's number has so many digits of this base; 0: one key is not like another */
+    /* Writes input i; x->n is 0: there is no such one. extra >= 0: with one entry more, whose key has this
+     * number, where it would be found if it matched. */
+    int (*write)(const struct lg_task *t, const struct lg__relation *r, int64_t i, int64_t extra,
+                 lg_example *x, lg_error *err);
+    int all;         /* 1: they are all inputs up to a length; `extra` has no meaning */
+    int back, apart; /* as asked for */
+};
+
 struct lg__task_row {
     lg_task_info info;
     /* Whether the name goes on, as in jsonl:FILE; the rest is t->argument. */
@@ -51,6 +65,9 @@ struct lg__task_row {
     /* The columns of the task with these settings; NULL: it has none. Refused with the reason where
      * the settings make it something that no finite machine writes in this order. */
     int (*columns)(const struct lg_task *t, struct lg__columns *c, lg_error *err);
+    /* The relation of queries and keys, where r->back labels behind its own are in sight at level 2, and,
+     * r->apart, nothing that is generated sees the words of a key; NULL: it has none. */
+    int (*relation)(const struct lg_task *t, struct lg__relation *r, lg_error *err);
 };
 
 /* Writes labels in place of the task's own (coupling/coupling.h). One block of memory. */
@@ -112,6 +129,8 @@ int lg__task_has_cell(const char *name, int length, int sparsity);
 
 /* The task's columns; refused for a task that has none, naming those that have. */
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err);
+/* Fills in the relation, of which back and apart are set. Refused for a task that has none. */
+int lg__task_relation(const lg_task *t, struct lg__relation *r, lg_error *err);
 /* Refuses hints, which columns cannot have. */
 int lg__columns_no_hints(const struct lg_task *t, int hints, lg_error *err);
 /* For lg__columns.ends, where a text may end in every state. */
@@ -133,6 +152,8 @@ void lg__distinct(int32_t *out, int stride, int n, int width, int base, int32_t 
                   lg_rng *r);
 /* The number of a key of `width` words, the first of which is `first`: exact below 2^31 - 1. */
 int32_t lg__key_code(const int32_t *words, int width, int32_t first, int base);
+/* Its words, from 0. */
+void lg__key_words(int64_t code, int32_t *words, int width, int base);
 /* base^width, or something above 2^30 if it is more than that. */
 int64_t lg__distinct_count(int base, int width);
 
