@@ -182,14 +182,18 @@ static int borrow(struct certifying *w, lg_error *err)
 
 /* ---- Match heads ------------------------------------------------------------------------------------ */
 
-/* Of what was found wrong, the shorter inputs first, until one fails: 1. */
-static int answer_failing(struct certifying *w, int most, lg_error *err)
+/* Of what was found wrong, the shorter inputs first, until one fails: 1. A wrong ID may lead to a value that
+ * is right by chance, so that others are tried. */
+static int answer_failing(struct certifying *w, lg_error *err)
 {
+    enum { SHIFTS = 4 };
     struct lg__matching *p = &w->pairs;
     int longest = 1, found = 0, answered = 0;
     for (int n = 1; n <= longest && !found; n++)
-        for (int i = 0; i < p->listed && !found && answered < most; i++) {
-            found = lg__matching_write(p, &p->list[i], err);
+        for (int i = 0; i < p->listed * SHIFTS && !found && answered < ANSWERED; i++) {
+            struct lg__failing f = p->list[i % p->listed];
+            f.shift = i / p->listed;
+            found = lg__matching_write(p, &f, err);
             if (found <= 0) continue;
             found = 0;
             if (p->x.length > longest) longest = p->x.length;
@@ -206,7 +210,7 @@ static int answer_all(struct certifying *w, lg_error *err)
     struct lg__matching *p = &w->pairs;
     int found = 0;
     for (int64_t i = 0; i < p->relation.inputs && i < WRITTEN && !found; i++) {
-        found = lg__matching_write(p, &(struct lg__failing){i, -1}, err);
+        found = lg__matching_write(p, &(struct lg__failing){i, -1, 0}, err);
         if (found > 0) found = answer(w, err);
     }
     return found;
@@ -217,7 +221,7 @@ static int find_failing(struct certifying *w, lg_error *err)
     struct lg__matching *p = &w->pairs;
     w->x = &p->x;
     w->text = &p->text;
-    int found = p->relation.all ? answer_all(w, err) : answer_failing(w, ANSWERED, err);
+    int found = p->relation.all ? answer_all(w, err) : answer_failing(w, err);
     /* An input of one entry fails only if a prediction is wrong or a key is missed. */
     int alone = w->c->columns == 1 || (w->c->columns == 2 && !p->wrong && !p->missed);
     w->c->shortest = found > 0 && (p->relation.all || alone || !p->cut);

@@ -105,7 +105,7 @@ int lg__matching_open(struct lg__matching *p, const struct lg__run *r, lg_error 
     if (e) return e;
     p->relation.back = p->model.levels > 1 ? -depth * p->model.window_lo[1] : 0;
     if ((e = lg__task_relation(p->task, &p->relation, err)) || p->relation.all) return e;
-    e = lg__matching_write(p, &(struct lg__failing){p->relation.inputs - 1, -1}, err);
+    e = lg__matching_write(p, &(struct lg__failing){p->relation.inputs - 1, -1, 0}, err);
     int sees = e < 0 ? e : sees_a_key(p, err);
     if (sees < 0) return sees;
     p->relation.apart = !sees;
@@ -208,14 +208,14 @@ static int keep(struct lg__vectors *v, const float *x, int C, int32_t code, int6
 void lg__matching_list(struct lg__matching *p, int64_t input, int64_t extra)
 {
     if (p->listed < LG__FAILING_MOST)
-        p->list[p->listed++] = (struct lg__failing){input, extra};
+        p->list[p->listed++] = (struct lg__failing){input, extra, 0};
     else
         p->cut = 1;
 }
 
 int lg__matching_write(struct lg__matching *p, const struct lg__failing *f, lg_error *err)
 {
-    int e = p->relation.write(p->task, &p->relation, f->input, f->extra, &p->x, err);
+    int e = p->relation.write(p->task, &p->relation, f->input, f->extra, f->shift, &p->x, err);
     if (e || !p->x.n) return e;
     lg_batch_reset(&p->text);
     e = lg_plan_add(p->plan, &p->x, NULL, &p->text, err);
@@ -291,7 +291,7 @@ static int run(struct lg__matching *p, lg_evaluator *e, lg_error *err)
 /* Adds input i to the batch, which is run when it is full. */
 static int add(struct lg__matching *p, int64_t i, lg_evaluator *e, lg_error *err)
 {
-    int code = p->relation.write(p->task, &p->relation, i, -1, &p->x, err);
+    int code = p->relation.write(p->task, &p->relation, i, -1, 0, &p->x, err);
     if (code || !p->x.n) return code;
     if ((code = lg_plan_add(p->plan, &p->x, NULL, &p->batch, err)) ||
         (code = room(&p->of, (size_t)p->batch.sequences * sizeof i, err)))

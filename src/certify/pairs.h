@@ -19,6 +19,7 @@ struct lg__vectors {
 /* What shows a failure: an input of the relation, with an extra entry or not (-1). */
 struct lg__failing {
     int64_t input, extra;
+    int shift; /* of the values */
 };
 
 enum { LG__FAILING_MOST = 1000 };

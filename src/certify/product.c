@@ -57,7 +57,7 @@ static double norm(const float *x, int C)
 
 static void note(struct finding *f, int64_t input, int64_t extra)
 {
-    if (f->listed < FOUND) f->list[f->listed++] = (struct lg__failing){input, extra};
+    if (f->listed < FOUND) f->list[f->listed++] = (struct lg__failing){input, extra, 0};
 }
 
 /* z of query q and key k, as decoding computes it. */

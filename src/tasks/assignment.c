@@ -178,7 +178,7 @@ static int make_assignment(const struct lg_task *t, lg_rng *r, int length, int s
  * way for y: for each x, or where what is generated sees both sides, for each x, y and c. An extra
  * statement has another constant and comes last; if it is that of x, it comes behind that of y. */
 static int write_assignment(const struct lg_task *t, const struct lg__relation *r, int64_t i,
-                            int64_t extra, lg_example *x, lg_error *err)
+                            int64_t extra, int shift, lg_example *x, lg_error *err)
 {
     int width = (int)t->value[NAME_TOKENS].i, base = (int)t->value[NAMES].i;
     int constants = (int)t->value[CONSTANTS].i;
@@ -193,6 +193,7 @@ static int write_assignment(const struct lg_task *t, const struct lg__relation *
         of[0] = r->apart ? i : i / (names - 1);
         of[1] = r->apart ? (i + 1) % names : i % (names - 1) + (i % (names - 1) >= of[0]);
     }
+    c += shift;
     int32_t constant = -1 - (int32_t)(c % constants), other = -1 - (int32_t)((c + 1) % constants);
     p.statements = 0;
     for (int s = 0; s < 3; s++) {

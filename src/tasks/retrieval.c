@@ -94,7 +94,7 @@ static int make_retrieval(const struct lg_task *t, lg_rng *r, int length, int sp
 
 /* Input i has one entry; an extra one comes behind it, with another value. */
 static int write_retrieval(const struct lg_task *t, const struct lg__relation *r, int64_t i,
-                           int64_t extra, lg_example *x, lg_error *err)
+                           int64_t extra, int shift, lg_example *x, lg_error *err)
 {
     int kn = (int)t->value[KEY_TOKENS].i, vn = (int)t->value[VALUE_TOKENS].i;
     int keys = (int)t->value[KEYS].i, values = (int)t->value[VALUES].i;
@@ -105,6 +105,7 @@ static int write_retrieval(const struct lg_task *t, const struct lg__relation *r
     lg__example_begin(x, 1 + (extra >= 0), 0);
     lg__key_words(i % codes, key, kn, keys);
     lg__key_words(r->apart ? i : i / codes, value, vn, values);
+    for (int j = 0; j < vn; j++) value[j] = (value[j] + shift) % values;
     put_entry(t, x, 1, key, value);
     if (extra >= 0) {
         lg__key_words(extra, key, kn, keys);

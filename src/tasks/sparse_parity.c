@@ -174,11 +174,11 @@ static int make_scratchpad(const struct lg_task *t, lg_rng *r, int length, int s
 /* All inputs of 1 .. back + 3 pairs: a position sees `back` groups behind its own, whose running parities
  * follow from one group more, and a key is an input's pair. */
 static int write_scratchpad(const struct lg_task *t, const struct lg__relation *r, int64_t i,
-                            int64_t extra, lg_example *x, lg_error *err)
+                            int64_t extra, int shift, lg_example *x, lg_error *err)
 {
     int64_t strings = 4;
     int length = 1, important = 0, e;
-    (void)t, (void)r, (void)extra;
+    (void)t, (void)r, (void)extra, (void)shift;
     for (; i >= strings; strings *= 4, length++) i -= strings;
     if ((e = lg__example_room(x, 5 * length + 4, err))) return e;
     for (int64_t j = 0, rest = i; j < length; j++, rest /= 4) important += rest % 4 >= 2;

@@ -31,9 +31,9 @@ struct lg__relation {
     int words,
         base; /* a key's number has so many digits of this base; 0: one key is not like another */
     /* Writes input i; x->n is 0: there is no such one. extra >= 0: with one entry more, whose key has this
-     * number, where it would be found if it matched. */
+     * number, where it would be found if it matched. shift: other values, the same keys. */
     int (*write)(const struct lg_task *t, const struct lg__relation *r, int64_t i, int64_t extra,
-                 lg_example *x, lg_error *err);
+                 int shift, lg_example *x, lg_error *err);
     int all;         /* 1: they are all inputs up to a length; `extra` has no meaning */
     int back, apart; /* as asked for */
 };

@@ -144,7 +144,7 @@ static int read_pairs(struct lg__feedback *f, const char *inputs, lg_error *err)
                             "the checkpoint's note has \"feedback\" with \"%.40s\", which is no "
                             "input of this task; was it edited? Train anew",
                             at);
-        f->failing[f->count++] = (struct lg__failing){input, extra};
+        f->failing[f->count++] = (struct lg__failing){input, extra, 0};
     }
     return 0;
 }
