@@ -182,17 +182,26 @@ static int borrow(struct certifying *w, lg_error *err)
 
 /* ---- Match heads ------------------------------------------------------------------------------------ */
 
-/* Of what was found wrong, the shorter inputs first, until one fails: 1. A wrong ID may lead to a value that
- * is right by chance, so that others are tried. */
+enum { SHIFTS = 4 }; /* of values that are tried */
+
+/* Variant v of what was found wrong. A wrong ID may lead to a value that is right by chance, or to the only
+ * one there is: other values are tried, then one more entry. */
+static struct lg__failing vary(const struct lg__matching *p, const struct lg__failing *of, int v)
+{
+    struct lg__failing f = *of;
+    f.shift = v % SHIFTS;
+    if (v >= SHIFTS && f.extra < 0) f.extra = (f.input + 1) % p->relation.keys;
+    return f;
+}
+
+/* Of what was found wrong, the shorter inputs first, until one fails: 1. */
 static int answer_failing(struct certifying *w, lg_error *err)
 {
-    enum { SHIFTS = 4 };
     struct lg__matching *p = &w->pairs;
     int longest = 1, found = 0, answered = 0;
     for (int n = 1; n <= longest && !found; n++)
-        for (int i = 0; i < p->listed * SHIFTS && !found && answered < ANSWERED; i++) {
-            struct lg__failing f = p->list[i % p->listed];
-            f.shift = i / p->listed;
+        for (int i = 0; i < p->listed * 2 * SHIFTS && !found && answered < n * ANSWERED; i++) {
+            struct lg__failing f = vary(p, &p->list[i % p->listed], i / p->listed);
             found = lg__matching_write(p, &f, err);
             if (found <= 0) continue;
             found = 0;
@@ -202,6 +211,19 @@ static int answer_failing(struct certifying *w, lg_error *err)
             found = answer(w, err);
         }
     return found;
+}
+
+/* Whether no input with fewer entries than the one that fails can fail. One entry fails only by a wrong
+ * prediction or a missed key, which the list has, and two statements without those by a false match. */
+static int is_shortest(const struct certifying *w)
+{
+    const struct lg__matching *p = &w->pairs;
+    int clean = !p->wrong && !p->missed, tried = !p->cut && p->relation.values <= SHIFTS;
+    switch (w->c->columns) {
+    case 1: return 1;
+    case 2: return clean || tried;
+    default: return clean && !p->cut;
+    }
 }
 
 /* All inputs of the relation, the shortest first, until one fails: 1. */
@@ -222,9 +244,7 @@ static int find_failing(struct certifying *w, lg_error *err)
     w->x = &p->x;
     w->text = &p->text;
     int found = p->relation.all ? answer_all(w, err) : answer_failing(w, err);
-    /* An input of one entry fails only if a prediction is wrong or a key is missed. */
-    int alone = w->c->columns == 1 || (w->c->columns == 2 && !p->wrong && !p->missed);
-    w->c->shortest = found > 0 && (p->relation.all || alone || !p->cut);
+    w->c->shortest = found > 0 && (p->relation.all || is_shortest(w));
     if (!found && (found = lg__matching_write(p, &p->list[0], err)) > 0) found = answer(w, err);
     return found < 0 ? found : 0;
 }

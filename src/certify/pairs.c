@@ -104,12 +104,12 @@ int lg__matching_open(struct lg__matching *p, const struct lg__run *r, lg_error 
     int e = check_positions(r, err), depth = p->model.layers * p->model.loops;
     if (e) return e;
     p->relation.back = p->model.levels > 1 ? -depth * p->model.window_lo[1] : 0;
-    if ((e = lg__task_relation(p->task, &p->relation, err)) || p->relation.all) return e;
+    if ((e = lg__relation_open(&p->relation, p->task, err)) || p->relation.all) return e;
     e = lg__matching_write(p, &(struct lg__failing){p->relation.inputs - 1, -1, 0}, err);
     int sees = e < 0 ? e : sees_a_key(p, err);
     if (sees < 0) return sees;
     p->relation.apart = !sees;
-    return lg__task_relation(p->task, &p->relation, err);
+    return lg__relation_open(&p->relation, p->task, err);
 }
 
 static void clear(struct lg__vectors *v)

@@ -5,9 +5,9 @@
 #define LG_CERTIFY_PAIRS_H
 
 #include "base/memory.h"
+#include "certify/relation.h"
 #include "lengthen_certify.h"
 #include "runs/run.h"
-#include "tasks/tasks.h"
 
 /* Distinct vectors with the number of their key, and an input that shows each. */
 struct lg__vectors {

@@ -174,59 +174,24 @@ static int make_assignment(const struct lg_task *t, lg_rng *r, int length, int s
     return 0;
 }
 
-/* First inputs of one statement x := c, which ask for x; then x := y, y := c, which ask for x and on the
- * way for y: for each x, or where what is generated sees both sides, for each x, y and c. An extra
- * statement has another constant and comes last; if it is that of x, it comes behind that of y. */
-static int write_assignment(const struct lg_task *t, const struct lg__relation *r, int64_t i,
-                            int64_t extra, int shift, lg_example *x, lg_error *err)
+int lg__assignment_write(const struct lg_task *t, const int64_t *name, const int32_t *right,
+                         const int32_t *order, int n, lg_example *x, lg_error *err)
 {
-    int width = (int)t->value[NAME_TOKENS].i, base = (int)t->value[NAMES].i;
-    int constants = (int)t->value[CONSTANTS].i;
-    int64_t names = lg__distinct_count(base, width);
-    int64_t single = !r->apart ? names * constants : names > constants ? names : constants;
-    int64_t of[3] = {i % names, -1, extra}, c = r->apart ? i : i / names;
+    int width = (int)t->value[NAME_TOKENS].i, depth = 1;
     struct program p;
-    int two = i >= single, e = lg__example_room(x, 9 * width + 20, err);
-    if (e || (e = program_new(&p, 3, width, err))) return e;
-    if (two) {
-        c = i -= single;
-        of[0] = r->apart ? i : i / (names - 1);
-        of[1] = r->apart ? (i + 1) % names : i % (names - 1) + (i % (names - 1) >= of[0]);
+    int e = lg__example_room(x, (n + 1) * (3 * width + 3), err);
+    if (e || (e = program_new(&p, n, width, err))) return e;
+    for (int i = 0; i < n; i++) {
+        lg__key_words(name[i], p.name + i * width, width, (int)t->value[NAMES].i);
+        p.right[i] = right[i];
+        p.order[i] = order[i];
+        p.place[order[i]] = i;
     }
-    c += shift;
-    int32_t constant = -1 - (int32_t)(c % constants), other = -1 - (int32_t)((c + 1) % constants);
-    p.statements = 0;
-    for (int s = 0; s < 3; s++) {
-        if (of[s] < 0 || (s == 2 && (of[2] == of[0] || of[2] == of[1]))) continue;
-        int at = p.statements++;
-        lg__key_words(of[s], p.name + at * width, width, base);
-        p.right[at] = s == 2 ? other : two && s == 0 ? 1 : constant;
-        p.order[at] = p.place[at] = at;
-    }
-    if (two && extra == of[0]) {
-        p.order[0] = p.place[0] = 1;
-        p.order[1] = p.place[1] = 0;
-    }
-    lg__example_begin(x, p.statements, 1 + two);
+    for (int at = 0; right[at] >= 0; at = right[at]) depth++;
+    lg__example_begin(x, n, depth);
     put_prompt(t, &p, x);
     put_answer(t, &p, x);
     free(p.name);
-    return 0;
-}
-
-static int relate_assignment(const struct lg_task *t, struct lg__relation *r, lg_error *err)
-{
-    int64_t names = lg__distinct_count((int)t->value[NAMES].i, (int)t->value[NAME_TOKENS].i);
-    int64_t constants = t->value[CONSTANTS].i;
-    if (t->value[SCRATCHPAD].i)
-        return lg__fail(
-            err, LG_ERROR_ARGUMENT,
-            "with scratchpad=no the chain is not followed by keys; take scratchpad=yes");
-    r->words = (int)t->value[NAME_TOKENS].i;
-    r->base = (int)t->value[NAMES].i;
-    r->write = write_assignment;
-    r->inputs = r->apart ? (names > constants ? names : constants) + names
-                         : names * constants + names * (names - 1);
     return 0;
 }
 
@@ -265,6 +230,6 @@ const struct lg__task_row lg__task_variable_assignment = {
          .settings = settings},
     .open = open_assignment,
     .make = make_assignment,
-    .relation = relate_assignment,
+    .keyed = 1,
     .allow = allow_depth,
 };

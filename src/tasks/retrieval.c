@@ -1,7 +1,6 @@
 /* retrieval.c: the value of a key among many entries. */
 #include <string.h>
 
-#include "base/error.h"
 #include "tasks.h"
 
 enum { COLON, ASK, GO, STOP, WORDS };
@@ -92,42 +91,20 @@ static int make_retrieval(const struct lg_task *t, lg_rng *r, int length, int sp
     return 0;
 }
 
-/* Input i has one entry; an extra one comes behind it, with another value. */
-static int write_retrieval(const struct lg_task *t, const struct lg__relation *r, int64_t i,
-                           int64_t extra, int shift, lg_example *x, lg_error *err)
+int lg__retrieval_write(const struct lg_task *t, const int64_t *key, const int64_t *value, int n,
+                        lg_example *x, lg_error *err)
 {
     int kn = (int)t->value[KEY_TOKENS].i, vn = (int)t->value[VALUE_TOKENS].i;
-    int keys = (int)t->value[KEYS].i, values = (int)t->value[VALUES].i;
-    int64_t codes = lg__distinct_count(keys, kn);
-    int32_t key[4], value[16];
-    int e = lg__example_room(x, 3 * (kn + 1 + vn) + 2, err);
+    int e = lg__example_room(x, (n + 1) * (kn + 1 + vn) + 2, err);
     if (e) return e;
-    lg__example_begin(x, 1 + (extra >= 0), 0);
-    lg__key_words(i % codes, key, kn, keys);
-    lg__key_words(r->apart ? i : i / codes, value, vn, values);
-    for (int j = 0; j < vn; j++) value[j] = (value[j] + shift) % values;
-    put_entry(t, x, 1, key, value);
-    if (extra >= 0) {
-        lg__key_words(extra, key, kn, keys);
-        for (int j = 0; j < vn; j++) value[j] = (value[j] + 1) % values;
-        put_entry(t, x, 2, key, value);
+    lg__example_begin(x, n, 0);
+    for (int i = 0; i < n; i++) {
+        int32_t words[4], values[16];
+        lg__key_words(key[i], words, kn, (int)t->value[KEYS].i);
+        lg__key_words(value[i], values, vn, (int)t->value[VALUES].i);
+        put_entry(t, x, i + 1, words, values);
     }
     put_query(t, x, 1);
-    return 0;
-}
-
-static int relate_retrieval(const struct lg_task *t, struct lg__relation *r, lg_error *err)
-{
-    int64_t codes = lg__distinct_count((int)t->value[KEYS].i, (int)t->value[KEY_TOKENS].i);
-    int64_t values = lg__distinct_count((int)t->value[VALUES].i, (int)t->value[VALUE_TOKENS].i);
-    if (t->value[SCRATCHPAD].i)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "with scratchpad=no the value is predicted before its entry is found; take "
-                        "scratchpad=yes");
-    r->words = (int)t->value[KEY_TOKENS].i;
-    r->base = (int)t->value[KEYS].i;
-    r->write = write_retrieval;
-    r->inputs = !r->apart ? codes * values : codes > values ? codes : values;
     return 0;
 }
 
@@ -155,5 +132,5 @@ const struct lg__task_row lg__task_retrieval = {
          .settings = settings},
     .open = open_retrieval,
     .make = make_retrieval,
-    .relation = relate_retrieval,
+    .keyed = 1,
 };

@@ -1,6 +1,5 @@
 /* sparse_parity.c: the XOR of a few marked bits among many: at once, and with the walk from one
  * marked pair to the next (or over all pairs) written out. */
-#include "base/error.h"
 #include "tasks.h"
 
 enum { ZERO, ONE, STAR, DOT, BAR, EQUALS, GO, STOP };
@@ -171,43 +170,19 @@ static int make_scratchpad(const struct lg_task *t, lg_rng *r, int length, int s
     return 0;
 }
 
-/* All inputs of 1 .. back + 3 pairs: a position sees `back` groups behind its own, whose running parities
- * follow from one group more, and a key is an input's pair. */
-static int write_scratchpad(const struct lg_task *t, const struct lg__relation *r, int64_t i,
-                            int64_t extra, int shift, lg_example *x, lg_error *err)
+int lg__walk_write(const unsigned char *pair, int n, lg_example *x, lg_error *err)
 {
-    int64_t strings = 4;
-    int length = 1, important = 0, e;
-    (void)t, (void)r, (void)extra, (void)shift;
-    for (; i >= strings; strings *= 4, length++) i -= strings;
-    if ((e = lg__example_room(x, 5 * length + 4, err))) return e;
-    for (int64_t j = 0, rest = i; j < length; j++, rest /= 4) important += rest % 4 >= 2;
-    lg__example_begin(x, length, important);
-    if (!important) return 0;
-    for (int j = 0; j < length; j++, i /= 4) {
-        lg__put(x, i % 4 >= 2 ? STAR : DOT, j + 1, LG_ABSENT, LG_ABSENT);
-        lg__put(x, (int32_t)(i % 2), j + 1, LG_ABSENT, LG_ABSENT);
+    int e = lg__example_room(x, 5 * n + 4, err), important = 0;
+    if (e) return e;
+    for (int i = 0; i < n; i++) important += pair[i] >= 2;
+    lg__example_begin(x, n, important);
+    for (int i = 0; i < n; i++) {
+        lg__put(x, pair[i] >= 2 ? STAR : DOT, i + 1, LG_ABSENT, LG_ABSENT);
+        lg__put(x, pair[i] & 1, i + 1, LG_ABSENT, LG_ABSENT);
     }
-    lg__put(x, BAR, length + 1, LG_ABSENT, LG_ABSENT);
+    lg__put(x, BAR, n + 1, LG_ABSENT, LG_ABSENT);
     lg__put(x, EQUALS, 0, 0, LG_ABSENT);
-    walk_sparse(x, length);
-    return 0;
-}
-
-static int relate_scratchpad(const struct lg_task *t, struct lg__relation *r, lg_error *err)
-{
-    if (walk_is_dense(t))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "with walk=dense no key is asked for; take source delta, or walk=sparse");
-    if (r->back > 8)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "a position sees %d groups behind its own, over the most of 8; take a "
-                        "narrower window of level 2, or fewer layers",
-                        r->back);
-    r->all = 1;
-    r->write = write_scratchpad;
-    r->inputs = 0;
-    for (int64_t n = 1, strings = 4; n <= r->back + 3; n++, strings *= 4) r->inputs += strings;
+    walk_sparse(x, n);
     return 0;
 }
 
@@ -238,6 +213,6 @@ const struct lg__task_row lg__task_sparse_parity_scratchpad = {
              .settings = scratchpad_settings},
     .open = open_scratchpad,
     .make = make_scratchpad,
-    .relation = relate_scratchpad,
+    .keyed = 1,
     .allow = allow_pairs,
 };

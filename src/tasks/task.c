@@ -387,33 +387,12 @@ int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err)
     return t->row->columns ? t->row->columns(t, c, err) : no_columns(t->row->info.name, err);
 }
 
-int lg__task_relation(const lg_task *t, struct lg__relation *r, lg_error *err)
-{
-    char names[300] = "";
-    const struct lg__task_row *row;
-    if (t->labeller)
-        return lg__fail(
-            err, LG_ERROR_ARGUMENT,
-            "the labels of task %s come from a coupling's rule, so that its entries are "
-            "not known; leave positions.coupling out",
-            t->row->info.name);
-    if (t->row->relation) return t->row->relation(t, r, err);
-    for (int i = 0; (row = lg__task_row_at(i)); i++) {
-        size_t used = strlen(names);
-        if (row->relation)
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", row->info.name);
-    }
-    return lg__fail(err, LG_ERROR_ARGUMENT,
-                    "task %s does not say which key a query asks for; take one that does: %s",
-                    t->row->info.name, names);
-}
-
 int lg__task_may_have_columns(const char *name, lg_error *err)
 {
     const char *argument;
     const struct lg__task_row *row = find(name, &argument);
     if (!row) return unknown(name, err);
-    return row->columns || row->relation ? 0 : no_columns(row->info.name, err);
+    return row->columns || row->keyed ? 0 : no_columns(row->info.name, err);
 }
 
 int lg__columns_end_anywhere(const struct lg_task *t, int state)

@@ -24,20 +24,6 @@ struct lg__columns {
                  lg_error *err);
 };
 
-/* A task whose IDs are found by keys: inputs in which every context shows that a position can see on any
- * valid input, if entries are not in each other's sight (docs/CERTIFICATE.md). The shorter ones first. */
-struct lg__relation {
-    int64_t inputs;
-    int words,
-        base; /* a key's number has so many digits of this base; 0: one key is not like another */
-    /* Writes input i; x->n is 0: there is no such one. extra >= 0: with one entry more, whose key has this
-     * number, where it would be found if it matched. shift: other values, the same keys. */
-    int (*write)(const struct lg_task *t, const struct lg__relation *r, int64_t i, int64_t extra,
-                 int shift, lg_example *x, lg_error *err);
-    int all;         /* 1: they are all inputs up to a length; `extra` has no meaning */
-    int back, apart; /* as asked for */
-};
-
 struct lg__task_row {
     lg_task_info info;
     /* Whether the name goes on, as in jsonl:FILE; the rest is t->argument. */
@@ -65,9 +51,7 @@ struct lg__task_row {
     /* The columns of the task with these settings; NULL: it has none. Refused with the reason where
      * the settings make it something that no finite machine writes in this order. */
     int (*columns)(const struct lg_task *t, struct lg__columns *c, lg_error *err);
-    /* The relation of queries and keys, where r->back labels behind its own are in sight at level 2, and,
-     * r->apart, nothing that is generated sees the words of a key; NULL: it has none. */
-    int (*relation)(const struct lg_task *t, struct lg__relation *r, lg_error *err);
+    int keyed; /* 1: its IDs are found by keys, and it says which one is asked for */
 };
 
 /* Writes labels in place of the task's own (coupling/coupling.h). One block of memory. */
@@ -129,8 +113,14 @@ int lg__task_has_cell(const char *name, int length, int sparsity);
 
 /* The task's columns; refused for a task that has none, naming those that have. */
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err);
-/* Fills in the relation, of which back and apart are set. Refused for a task that has none. */
-int lg__task_relation(const lg_task *t, struct lg__relation *r, lg_error *err);
+/* Texts of tasks whose IDs are found by keys, of n entries, the first of which is asked for: keys and values
+ * by their numbers; statements by their names, right sides (a statement, or -1 - constant) and the order in
+ * which they stand; pairs, 2 marked + bit. Sparse parity: with the walk written out. */
+int lg__retrieval_write(const struct lg_task *t, const int64_t *key, const int64_t *value, int n,
+                        lg_example *x, lg_error *err);
+int lg__assignment_write(const struct lg_task *t, const int64_t *name, const int32_t *right,
+                         const int32_t *order, int n, lg_example *x, lg_error *err);
+int lg__walk_write(const unsigned char *pair, int n, lg_example *x, lg_error *err);
 /* Refuses hints, which columns cannot have. */
 int lg__columns_no_hints(const struct lg_task *t, int hints, lg_error *err);
 /* For lg__columns.ends, where a text may end in every state. */
