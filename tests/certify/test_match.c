@@ -18,7 +18,7 @@ static void assignment(void **state)
 static void walk(void **state)
 {
     (void)state;
-    match_examine(&match_cases[2], MODELS, 4, 0);
+    match_examine(&match_cases[2], MODELS, 5, 0);
 }
 
 int main(void)
