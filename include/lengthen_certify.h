@@ -16,7 +16,7 @@ extern "C" {
 
 /* Called now and then, and at the end of each phase with done = all. phase: "finding contexts", by the
  * inputs that are written down, at most `all`; then "checking contexts"; then "answering long inputs",
- * by kinds of them. */
+ * by kinds of them. With match heads "checking contexts", by inputs, then "checking pairs", by queries. */
 typedef void lg_certify_progress(void *context, const char *phase, int64_t done, int64_t all);
 
 typedef struct lg_certify_options {
@@ -42,10 +42,14 @@ typedef struct lg_confirmed {
 } lg_confirmed;
 
 typedef struct lg_certificate {
-    int certified;           /* 1: right on every input of every length; 0: a context is wrong */
-    int64_t contexts;        /* that a generated position can show */
-    int64_t wrong;           /* of those */
-    double min_margin;       /* the smallest lead of a right answer over the second: token or ID */
+    int certified;    /* 1: right on every input of every length; 0: a context is wrong */
+    int64_t contexts; /* that a generated position can show */
+    int64_t wrong;    /* of those */
+    double
+        min_margin; /* the smallest lead of a right answer over the second: token or ID; with match
+                                heads also the smallest |z| of a pair */
+    /* Match heads: pairs of a query and a key; those that are missed, and those that match but should not. */
+    int64_t pairs, missed, false_matches;
     int64_t step;            /* of the weights */
     const char *isa;         /* the kernels of the model */
     int layers, back, ahead; /* columns that a position sees behind and ahead of its own */

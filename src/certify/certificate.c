@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "certify/contexts.h"
+#include "certify/pairs.h"
 
 enum { QUICK = 50000 }; /* inputs that take no time worth mentioning */
 
@@ -17,9 +18,21 @@ static int no_memory(lg_error *err)
     return lg__fail(err, LG_ERROR_MEMORY, "no memory for certificates; end other programs");
 }
 
+static int matching_possible(const struct lg__run *r, lg_error *err)
+{
+    struct lg__matching *p = lg__alloc(sizeof *p);
+    if (!p) return no_memory(err);
+    int e = lg__matching_open(p, r, err);
+    if (!e) e = lg__matching_check(p, 0, err);
+    lg__matching_clear(p);
+    free(p);
+    return e;
+}
+
 int lg__certificate_possible(const struct lg__run *r, lg_error *err)
 {
     struct lg__contexts set;
+    if (lg__matching_wanted(r)) return matching_possible(r, err);
     int e = lg__contexts_open(&set, r, err);
     if (!e) e = lg__contexts_check(&set, 0, err);
     if (!e && set.expected <= QUICK) e = lg__contexts_fill(&set, err);
@@ -32,6 +45,7 @@ void lg__certificate_warn(const struct lg__run *r, char *remark, size_t size)
     struct lg__contexts set;
     lg_error err = {0};
     size_t n = strlen(remark);
+    if (lg__matching_wanted(r)) return;
     int e = lg__contexts_open(&set, r, &err);
     if (!e && set.expected <= QUICK && lg__contexts_fill(&set, &err) == LG_ERROR_ARGUMENT)
         snprintf(remark + n, size - n, "%sno training can make it exact: %s", n ? "; " : "",

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "certify/contexts.h"
+#include "certify/pairs.h"
 #include "runs/run.h"
 #include "base/files.h"
 #include "base/memory.h"
@@ -22,6 +23,9 @@ struct certifying {
     const lg_certify_options *o;
     struct lg__run run;
     struct lg__contexts set;
+    struct lg__matching pairs; /* of match heads, in place of the set */
+    const lg_example *x;       /* the input that is answered, */
+    const lg_batch *text;      /* as it is evaluated */
     lg_evaluator *evaluator;
     lg_batch batch;
     struct lg__verdict verdict;
@@ -30,11 +34,11 @@ struct certifying {
 
 /* ---- The input that fails --------------------------------------------------------------------- */
 
-/* Generates the answer to the text in set.x greedily into token; returns how many, negative: err. */
+/* Generates the answer to the text in x greedily into token; returns how many, negative: err. */
 static int generate(struct certifying *w, int32_t *token, int most, lg_error *err)
 {
-    const lg_example *x = &w->set.x;
-    const lg_batch *text = &w->set.text;
+    const lg_example *x = w->x;
+    const lg_batch *text = w->text;
     const lg_model_config *m = &w->run.model_config;
     lg_sequence prompt = {.n = x->answer, .levels = m->levels, .tokens = x->tokens};
     int32_t id[LG_LEVELS], carried[LG_LEVELS], stop = lg_task_get_shape(w->run.task)->stop;
@@ -76,11 +80,11 @@ static void put_words(const struct certifying *w, char *text, size_t size, const
                                  shape->words[token[i]]);
 }
 
-/* Shows the text in set.x and what the model answers: 1 if that is wrong, 0 if not. */
+/* Shows the text in x and what the model answers: 1 if that is wrong, 0 if not. */
 static int answer(struct certifying *w, lg_error *err)
 {
     lg_certificate *c = w->c;
-    const lg_example *x = &w->set.x;
+    const lg_example *x = w->x;
     int right = x->n - x->answer, most = 2 * right;
     int32_t *token = lg__alloc((size_t)most * sizeof *token);
     if (!token) return lg__fail(err, LG_ERROR_MEMORY, "no memory to answer; end other programs");
@@ -176,6 +180,100 @@ static int borrow(struct certifying *w, lg_error *err)
     return e;
 }
 
+/* ---- Match heads ------------------------------------------------------------------------------------ */
+
+enum { SHIFTS = 4 }; /* of values that are tried */
+
+/* Variant v of what was found wrong. A wrong ID may lead to a value that is right by chance, or to the only
+ * one there is: other values are tried, then one more entry. */
+static struct lg__failing vary(const struct lg__matching *p, const struct lg__failing *of, int v)
+{
+    struct lg__failing f = *of;
+    f.shift = v % SHIFTS;
+    if (v >= SHIFTS && f.extra < 0) f.extra = (f.input + 1) % p->relation.keys;
+    return f;
+}
+
+/* Of what was found wrong, the shorter inputs first, until one fails: 1. */
+static int answer_failing(struct certifying *w, lg_error *err)
+{
+    struct lg__matching *p = &w->pairs;
+    int longest = 1, found = 0, answered = 0;
+    for (int n = 1; n <= longest && !found; n++)
+        for (int i = 0; i < p->listed * 2 * SHIFTS && !found && answered < n * ANSWERED; i++) {
+            struct lg__failing f = vary(p, &p->list[i % p->listed], i / p->listed);
+            found = lg__matching_write(p, &f, err);
+            if (found <= 0) continue;
+            found = 0;
+            if (p->x.length > longest) longest = p->x.length;
+            if (p->x.length != n) continue;
+            answered++;
+            found = answer(w, err);
+        }
+    return found;
+}
+
+/* Whether no input with fewer entries than the one that fails can fail. One entry fails only by a wrong
+ * prediction or a missed key, which the list has, and two statements without those by a false match. */
+static int is_shortest(const struct certifying *w)
+{
+    const struct lg__matching *p = &w->pairs;
+    int clean = !p->wrong && !p->missed, tried = !p->cut && p->relation.values <= SHIFTS;
+    switch (w->c->columns) {
+    case 1: return 1;
+    case 2: return clean || tried;
+    default: return clean && !p->cut;
+    }
+}
+
+/* All inputs of the relation, the shortest first, until one fails: 1. */
+static int answer_all(struct certifying *w, lg_error *err)
+{
+    struct lg__matching *p = &w->pairs;
+    int found = 0;
+    for (int64_t i = 0; i < p->relation.inputs && i < WRITTEN && !found; i++) {
+        found = lg__matching_write(p, &(struct lg__failing){i, -1, 0}, err);
+        if (found > 0) found = answer(w, err);
+    }
+    return found;
+}
+
+static int find_failing(struct certifying *w, lg_error *err)
+{
+    struct lg__matching *p = &w->pairs;
+    w->x = &p->x;
+    w->text = &p->text;
+    int found = p->relation.all ? answer_all(w, err) : answer_failing(w, err);
+    w->c->shortest = found > 0 && (p->relation.all || is_shortest(w));
+    if (!found && (found = lg__matching_write(p, &p->list[0], err)) > 0) found = answer(w, err);
+    return found < 0 ? found : 0;
+}
+
+static int certify_pairs(struct certifying *w, lg_error *err)
+{
+    struct lg__matching *p = &w->pairs;
+    lg_certificate *c = w->c;
+    int e = lg__matching_open(p, &w->run, err);
+    if (!e) e = lg__matching_check(p, w->o->most, err);
+    p->progress = w->o->progress;
+    p->context = w->o->context;
+    if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, w->o->threads, err)))
+        e = LG_ERROR_MEMORY;
+    if (!e) e = lg__matching_judge(p, w->run.model, w->evaluator, w->o->threads, 0, 0, 0, err);
+    if (e) return e;
+    c->contexts = p->contexts;
+    c->wrong = p->wrong;
+    c->pairs = p->pairs;
+    c->missed = p->missed;
+    c->false_matches = p->false_matches;
+    c->min_margin = p->margin;
+    if (lg__matching_wrong(p)) return find_failing(w, err);
+    c->certified = 1;
+    return w->o->confirm
+               ? lg__confirm_pairs(&w->run, w->o->confirm, w->o->threads, &c->confirmed, err)
+               : 0;
+}
+
 /* A task without columns is refused before it is opened, since that may execute a command. */
 static int open_run(struct certifying *w, lg_error *warning, lg_error *err)
 {
@@ -190,6 +288,32 @@ static int open_run(struct certifying *w, lg_error *warning, lg_error *err)
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
+
+static int certify_contexts(struct certifying *w, lg_error *err)
+{
+    const lg_certify_options *o = w->o;
+    lg_certificate *c = w->c;
+    int e = lg__contexts_make(&w->set, &w->run, o->most, o->progress, o->context, err);
+    w->x = &w->set.x;
+    w->text = &w->set.text;
+    if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
+        e = LG_ERROR_MEMORY;
+    w->verdict.most = w->set.count;
+    if (!e && !(w->verdict.list = lg__alloc((size_t)w->set.count * sizeof *w->verdict.list)))
+        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
+    if (!e) e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, err);
+    if (e) return e;
+    c->contexts = w->set.count;
+    c->wrong = w->verdict.wrong;
+    c->min_margin = w->verdict.margin;
+    c->back = w->set.back;
+    c->ahead = w->set.ahead;
+    if (c->wrong) return find_input(w, err);
+    c->certified = 1;
+    return o->confirm > 0
+               ? lg__confirm(&w->set, &w->run, o->confirm, o->threads, &c->confirmed, err)
+               : 0;
+}
 
 int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
 {
@@ -206,31 +330,17 @@ int lg_certify(const lg_certify_options *o, lg_certificate *c, lg_error *err)
             : o->model ? borrow(w, err)
                        : open_run(w, &warning, err);
     snprintf(c->warning, sizeof c->warning, "%s", warning.text);
-    if (!e) e = lg__contexts_make(&w->set, &w->run, o->most, o->progress, o->context, err);
-    if (!e && !(w->evaluator = lg_evaluator_new(w->run.model, o->threads, err)))
-        e = LG_ERROR_MEMORY;
-    w->verdict.most = w->set.count;
-    if (!e && !(w->verdict.list = lg__alloc((size_t)w->set.count * sizeof *w->verdict.list)))
-        e = lg__fail(err, LG_ERROR_MEMORY, "no memory to certify; end other programs");
-    if (!e) e = lg__contexts_judge(&w->set, w->evaluator, &w->batch, &w->verdict, err);
     if (!e) {
-        c->contexts = w->set.count;
-        c->wrong = w->verdict.wrong;
-        c->min_margin = w->verdict.margin;
         c->step = w->run.step;
         c->isa = lg_model_isa(w->run.model);
         c->layers = w->run.model_config.layers * w->run.model_config.loops;
-        c->back = w->set.back;
-        c->ahead = w->set.ahead;
+        e = lg__matching_wanted(&w->run) ? certify_pairs(w, err) : certify_contexts(w, err);
     }
-    if (!e && c->wrong) e = find_input(w, err);
-    c->certified = !e && !c->wrong;
-    if (c->certified && o->confirm > 0)
-        e = lg__confirm(&w->set, &w->run, o->confirm, o->threads, &c->confirmed, err);
     lg_evaluator_free(w->evaluator);
     free(w->verdict.list);
     lg_batch_clear(&w->batch);
     lg__contexts_clear(&w->set);
+    lg__matching_clear(&w->pairs);
     if (!o->model) lg__run_close(&w->run);
     free(w);
     return e;
@@ -253,6 +363,10 @@ char *lg_certificate_json(const lg_certificate *c)
                   "step", (json_int_t)c->step, "isa", c->isa, "build", build);
     const lg_confirmed *t = &c->confirmed;
     int whole = all != NULL;
+    if (c->pairs)
+        whole &= add(all, "pairs", json_integer((json_int_t)c->pairs)) &&
+                 add(all, "missed", json_integer((json_int_t)c->missed)) &&
+                 add(all, "false_matches", json_integer((json_int_t)c->false_matches));
     if (!c->certified)
         whole &= add(all, "counterexample",
                      json_pack("{s:s, s:i, s:s, s:s, s:i, s:b}", "input", c->input, "columns",

@@ -110,3 +110,13 @@ int lg__confirm(struct lg__contexts *set, const struct lg__run *r, int n, int th
     free(w);
     return e;
 }
+
+int lg__confirm_pairs(const struct lg__run *r, int n, int threads, lg_confirmed *c, lg_error *err)
+{
+    const struct confirming w = {.run = r, .n = n, .threads = threads};
+    int most = lg_task_get_shape(r->task)->length_most;
+    int longest = most / LONGEST < n ? most : LONGEST * n;
+    *c = (lg_confirmed){.random = n, .columns = n < most ? n : most, .longest = longest};
+    int e = answer_random(&w, c->columns, n, c, err);
+    return e ? e : answer_random(&w, longest, 1, c, err);
+}

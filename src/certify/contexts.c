@@ -59,10 +59,12 @@ static int check_positions(const struct lg__run *r, lg_error *err)
     for (int l = 0; l < m->levels; l++) {
         lg_id_head_info head = lg_id_head_info_at(p->head[l]);
         if (!head.name || head.steps) continue;
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the IDs are predicted by the head %s, which looks beyond the window; "
-                        "train with positions.source delta",
-                        head.name);
+        return lg__fail(
+            err, LG_ERROR_ARGUMENT,
+            "the IDs are predicted by the head %s, which looks beyond the window, and "
+            "whose scores no finite check bounds; train with positions.source delta or, "
+            "where an ID is found by a key, match",
+            head.name);
     }
     return 0;
 }

@@ -101,5 +101,8 @@ int lg__certificate_make(const char *folder, const char *store, int threads, int
 /* confirm.c: a run answers n random inputs of n columns, the dullest of n, and one of 500 n. */
 int lg__confirm(struct lg__contexts *c, const struct lg__run *r, int n, int threads,
                 lg_confirmed *confirmed, lg_error *err);
+/* Of a run with match heads: n inputs of n entries, and one of 500 n; both no longer than the task has. */
+int lg__confirm_pairs(const struct lg__run *r, int n, int threads, lg_confirmed *confirmed,
+                      lg_error *err);
 
 #endif

@@ -20,7 +20,9 @@ const char lg_cmd_certify_help[] =
     "that a finite machine writes column by column: parity-scratchpad, addition, subtraction,\n"
     "copy, reverse, multiplication by a fixed digit, and machine with any table. Each\n"
     "prediction of such a model depends on the few columns that its layers see; all that these\n"
-    "can hold on valid inputs is enumerated and run. See docs/CERTIFICATE.md.\n"
+    "can hold on valid inputs is enumerated and run. With source match also retrieval,\n"
+    "variable-assignment and sparse-parity-scratchpad: every query is compared with every key.\n"
+    "See docs/CERTIFICATE.md.\n"
     "\n"
     "Data without a machine (jsonl:FILE, exec:COMMAND, a found coupling), for runs with a\n"
     "window and given IDs or delta heads: --data lists the contexts of all examples, each with\n"
@@ -111,12 +113,23 @@ static void print_confirmed(const lg_confirmed *t)
         printf("all right.\n");
 }
 
+static void print_seen(const lg_certificate *c)
+{
+    if (c->pairs)
+        printf("%lld predictions show all contexts of valid inputs (%d layer%s), and %lld pairs of "
+               "a query\n"
+               "and a key.\n",
+               (long long)c->contexts, c->layers, c->layers == 1 ? "" : "s", (long long)c->pairs);
+    else
+        printf("A position sees its own column, %d behind and %d ahead of it (%d layer%s): %lld "
+               "contexts\n"
+               "on valid inputs.\n",
+               c->back, c->ahead, c->layers, c->layers == 1 ? "" : "s", (long long)c->contexts);
+}
+
 static void print_text(const lg_certificate *c)
 {
-    printf(
-        "A position sees its own column, %d behind and %d ahead of it (%d layer%s): %lld contexts\n"
-        "on valid inputs.\n",
-        c->back, c->ahead, c->layers, c->layers == 1 ? "" : "s", (long long)c->contexts);
+    print_seen(c);
     if (c->certified) {
         printf(
             "Certified: all are right, by a margin of at least %.3g, so that greedy decoding is\n"
@@ -125,12 +138,18 @@ static void print_text(const lg_certificate *c)
         print_confirmed(&c->confirmed);
         return;
     }
-    printf("Not certified: %lld are wrong.\n\n  input    %s\n  right    %s\n  written  %s\n\n",
-           (long long)c->wrong, c->input, c->right, c->answer);
+    printf("Not certified: %lld are wrong", (long long)c->wrong);
+    if (c->pairs)
+        printf(", %lld keys are missed, %lld match that should not", (long long)c->missed,
+               (long long)c->false_matches);
+    printf(".\n\n  input    %s\n  right    %s\n  written  %s\n\n", c->input, c->right, c->answer);
     if (c->first)
-        printf("%s: %d column%s, wrong at token %d of the answer.\n",
+        printf("%s: %d %s, wrong at token %d of the answer.\n",
                c->shortest ? "The shortest input that fails" : "An input that fails", c->columns,
-               c->columns == 1 ? "" : "s", c->first);
+               c->pairs          ? c->columns == 1 ? "entry" : "entries"
+               : c->columns == 1 ? "column"
+                                 : "columns",
+               c->first);
     else
         printf(
             "An ID is predicted wrongly there, though this answer came out right, and so did all\n"

@@ -174,6 +174,27 @@ static int make_assignment(const struct lg_task *t, lg_rng *r, int length, int s
     return 0;
 }
 
+int lg__assignment_write(const struct lg_task *t, const int64_t *name, const int32_t *right,
+                         const int32_t *order, int n, lg_example *x, lg_error *err)
+{
+    int width = (int)t->value[NAME_TOKENS].i, depth = 1;
+    struct program p;
+    int e = lg__example_room(x, (n + 1) * (3 * width + 3), err);
+    if (e || (e = program_new(&p, n, width, err))) return e;
+    for (int i = 0; i < n; i++) {
+        lg__key_words(name[i], p.name + i * width, width, (int)t->value[NAMES].i);
+        p.right[i] = right[i];
+        p.order[i] = order[i];
+        p.place[order[i]] = i;
+    }
+    for (int at = 0; right[at] >= 0; at = right[at]) depth++;
+    lg__example_begin(x, n, depth);
+    put_prompt(t, &p, x);
+    put_answer(t, &p, x);
+    free(p.name);
+    return 0;
+}
+
 const struct lg__task_row lg__task_variable_assignment = {
     .info =
         {.name = "variable-assignment",
@@ -209,5 +230,6 @@ const struct lg__task_row lg__task_variable_assignment = {
          .settings = settings},
     .open = open_assignment,
     .make = make_assignment,
+    .keyed = 1,
     .allow = allow_depth,
 };

@@ -10,6 +10,11 @@ int32_t lg__key_code(const int32_t *words, int width, int32_t first, int base)
     return (int32_t)code;
 }
 
+void lg__key_words(int64_t code, int32_t *words, int width, int base)
+{
+    for (int j = width - 1; j >= 0; j--, code /= base) words[j] = (int32_t)(code % base);
+}
+
 /* base^width, or something above 2^30 if it is more than that. */
 int64_t lg__distinct_count(int base, int width)
 {

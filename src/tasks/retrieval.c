@@ -91,6 +91,23 @@ static int make_retrieval(const struct lg_task *t, lg_rng *r, int length, int sp
     return 0;
 }
 
+int lg__retrieval_write(const struct lg_task *t, const int64_t *key, const int64_t *value, int n,
+                        lg_example *x, lg_error *err)
+{
+    int kn = (int)t->value[KEY_TOKENS].i, vn = (int)t->value[VALUE_TOKENS].i;
+    int e = lg__example_room(x, (n + 1) * (kn + 1 + vn) + 2, err);
+    if (e) return e;
+    lg__example_begin(x, n, 0);
+    for (int i = 0; i < n; i++) {
+        int32_t words[4], values[16];
+        lg__key_words(key[i], words, kn, (int)t->value[KEYS].i);
+        lg__key_words(value[i], values, vn, (int)t->value[VALUES].i);
+        put_entry(t, x, i + 1, words, values);
+    }
+    put_query(t, x, 1);
+    return 0;
+}
+
 const struct lg__task_row lg__task_retrieval = {
     .info =
         {.name = "retrieval",
@@ -115,4 +132,5 @@ const struct lg__task_row lg__task_retrieval = {
          .settings = settings},
     .open = open_retrieval,
     .make = make_retrieval,
+    .keyed = 1,
 };

@@ -170,6 +170,22 @@ static int make_scratchpad(const struct lg_task *t, lg_rng *r, int length, int s
     return 0;
 }
 
+int lg__walk_write(const unsigned char *pair, int n, lg_example *x, lg_error *err)
+{
+    int e = lg__example_room(x, 5 * n + 4, err), important = 0;
+    if (e) return e;
+    for (int i = 0; i < n; i++) important += pair[i] >= 2;
+    lg__example_begin(x, n, important);
+    for (int i = 0; i < n; i++) {
+        lg__put(x, pair[i] >= 2 ? STAR : DOT, i + 1, LG_ABSENT, LG_ABSENT);
+        lg__put(x, pair[i] & 1, i + 1, LG_ABSENT, LG_ABSENT);
+    }
+    lg__put(x, BAR, n + 1, LG_ABSENT, LG_ABSENT);
+    lg__put(x, EQUALS, 0, 0, LG_ABSENT);
+    walk_sparse(x, n);
+    return 0;
+}
+
 const struct lg__task_row lg__task_sparse_parity_scratchpad = {
     .info = {.name = "sparse-parity-scratchpad",
              .family = "paper",
@@ -197,5 +213,6 @@ const struct lg__task_row lg__task_sparse_parity_scratchpad = {
              .settings = scratchpad_settings},
     .open = open_scratchpad,
     .make = make_scratchpad,
+    .keyed = 1,
     .allow = allow_pairs,
 };

@@ -395,7 +395,7 @@ int lg__task_may_have_columns(const char *name, lg_error *err)
     const char *argument;
     const struct lg__task_row *row = find(name, &argument);
     if (!row) return unknown(name, err);
-    return row->columns ? 0 : no_columns(row->info.name, err);
+    return row->columns || row->keyed ? 0 : no_columns(row->info.name, err);
 }
 
 int lg__columns_end_anywhere(const struct lg_task *t, int state)

@@ -51,6 +51,7 @@ struct lg__task_row {
     /* The columns of the task with these settings; NULL: it has none. Refused with the reason where
      * the settings make it something that no finite machine writes in this order. */
     int (*columns)(const struct lg_task *t, struct lg__columns *c, lg_error *err);
+    int keyed; /* 1: its IDs are found by keys, and it says which one is asked for */
 };
 
 /* Writes labels in place of the task's own (coupling/coupling.h). One block of memory. */
@@ -112,6 +113,14 @@ int lg__task_has_cell(const char *name, int length, int sparsity);
 
 /* The task's columns; refused for a task that has none, naming those that have. */
 int lg__task_columns(const lg_task *t, struct lg__columns *c, lg_error *err);
+/* Texts of tasks whose IDs are found by keys, of n entries, the first of which is asked for: keys and values
+ * by their numbers; statements by their names, right sides (a statement, or -1 - constant) and the order in
+ * which they stand; pairs, 2 marked + bit. Sparse parity: with the walk written out. */
+int lg__retrieval_write(const struct lg_task *t, const int64_t *key, const int64_t *value, int n,
+                        lg_example *x, lg_error *err);
+int lg__assignment_write(const struct lg_task *t, const int64_t *name, const int32_t *right,
+                         const int32_t *order, int n, lg_example *x, lg_error *err);
+int lg__walk_write(const unsigned char *pair, int n, lg_example *x, lg_error *err);
 /* Refuses hints, which columns cannot have. */
 int lg__columns_no_hints(const struct lg_task *t, int hints, lg_error *err);
 /* For lg__columns.ends, where a text may end in every state. */
@@ -133,6 +142,8 @@ void lg__distinct(int32_t *out, int stride, int n, int width, int base, int32_t 
                   lg_rng *r);
 /* The number of a key of `width` words, the first of which is `first`: exact below 2^31 - 1. */
 int32_t lg__key_code(const int32_t *words, int width, int32_t first, int base);
+/* Its words, from 0. */
+void lg__key_words(int64_t code, int32_t *words, int width, int base);
 /* base^width, or something above 2^30 if it is more than that. */
 int64_t lg__distinct_count(int base, int width);
 

@@ -4,11 +4,17 @@
 #define LG_TRAINING_FEEDBACK_H
 
 #include "certify/contexts.h"
+#include "certify/pairs.h"
 
-enum { LG__FEEDBACK_MOST = 200 }; /* inputs that are fed back at a time */
+enum { LG__FEEDBACK_MOST = 200 };   /* inputs that are fed back at a time */
+enum { LG__FEEDBACK_SAMPLE = 500 }; /* match heads: inputs that are drawn, with their neighbours */
 
 struct lg__feedback {
     struct lg__contexts set;
+    struct lg__matching *pairs; /* of match heads, in place of the set; or NULL */
+    struct lg__failing failing[LG__FEEDBACK_MOST]; /* and what is fed back */
+    int threads;
+    int64_t looks; /* contexts, and pairs, of the last look */
     lg_evaluator *evaluator;
     lg_batch batch;
     int input[LG__FEEDBACK_MOST], count; /* contexts whose inputs are fed back */

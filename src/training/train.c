@@ -459,21 +459,23 @@ static int one_step(struct training *t, lg_run_step *told, lg_error *err)
 static int certify(struct training *t, lg_error *err)
 {
     struct lg__feedback *f = t->feedback;
+    t->run.step = lg_trainer_steps(t->trainer);
     int e = lg__feedback_look(f, &t->run, err);
     if (e) return e;
     long long step = (long long)lg_trainer_steps(t->trainer);
+    const char *what = f->pairs ? "contexts and pairs" : "contexts";
     t->enough |= !f->wrong;
     if (!f->wrong)
-        lg__fail(&t->note, 0, "step %lld: certified, all %d contexts are right", step,
-                 f->set.count);
+        lg__fail(&t->note, 0, "step %lld: certified, all %lld %s are right", step,
+                 (long long)f->looks, what);
     else if (!f->outside)
-        lg__fail(&t->note, 0, "step %lld: %lld of %d contexts are wrong", step, (long long)f->wrong,
-                 f->set.count);
+        lg__fail(&t->note, 0, "step %lld: %lld of %lld %s are wrong", step, (long long)f->wrong,
+                 (long long)f->looks, what);
     else
         lg__fail(&t->note, 0,
-                 "step %lld: %lld of %d contexts are wrong; the shortest inputs that show %lld of "
+                 "step %lld: %lld of %lld %s are wrong; the shortest inputs that show %lld of "
                  "these are not of the lengths of training",
-                 step, (long long)f->wrong, f->set.count, (long long)f->outside);
+                 step, (long long)f->wrong, (long long)f->looks, what, (long long)f->outside);
     return 0;
 }
 

@@ -27,8 +27,8 @@ static void put(const struct oracle *o, struct oracle_text *x, const char *word,
     while (token < shape->vocab && strcmp(shape->words[token], word) != 0) token++;
     assert_true(token < shape->vocab && x->n < ORACLE_TOKENS);
     x->token[x->n] = token;
-    x->id[0][x->n] = column + 1;
-    x->id[1][x->n++] = role + 1;
+    x->id[0][x->n] = column == LG_ABSENT ? LG_ABSENT : column + 1;
+    x->id[1][x->n++] = role == LG_ABSENT ? LG_ABSENT : role + 1;
 }
 
 static void put_bit(const struct oracle *o, struct oracle_text *x, int bit, int column)
@@ -109,6 +109,96 @@ int oracle_machine(const struct oracle *o, const int *input, int n, struct oracl
     return 1;
 }
 
+/* key : value .. ? key > value $, keys of two words of two, two values. An input is a key, a value and
+ * whether this entry is asked for. Values stand 7 roles further on than they would. */
+int oracle_retrieval(const struct oracle *o, const int *input, int n, struct oracle_text *x)
+{
+    static const char *const word[] = {"k0", "k1"}, *const value[] = {"v0", "v1"};
+    enum { GAP = 7 };
+    int asked = -1, times = 0;
+    for (int i = 0; i < n; i++) {
+        times += input[i] & 1;
+        if (input[i] & 1) asked = i;
+        for (int j = 0; j < i; j++)
+            if (input[i] >> 2 == input[j] >> 2) return 0;
+    }
+    if (times != 1) return 0;
+    for (int i = 0; i < n; i++) {
+        put(o, x, word[input[i] >> 3], i + 1, 1);
+        put(o, x, word[input[i] >> 2 & 1], i + 1, 2);
+        put(o, x, ":", i + 1, 3);
+        put(o, x, value[input[i] >> 1 & 1], i + 1, 4 + GAP);
+    }
+    put(o, x, "?", 0, 0);
+    put(o, x, word[input[asked] >> 3], 0, 1);
+    put(o, x, word[input[asked] >> 2 & 1], 0, 2);
+    x->answer = x->n;
+    put(o, x, ">", asked + 1, 3 + GAP);
+    put(o, x, value[input[asked] >> 1 & 1], asked + 1, 4 + GAP);
+    put(o, x, "$", asked + 1, 5 + GAP);
+    return 1;
+}
+
+/* name := rhs .. ? x > y > c $, names of one word of four, two constants. An input is a name, a right
+ * side (0 and 1: constants) and whether the name is asked for. */
+int oracle_assignment(const struct oracle *o, const int *input, int n, struct oracle_text *x)
+{
+    static const char *const word[] = {"c0", "c1", "v0", "v1", "v2", "v3"};
+    int place[4] = {-1, -1, -1, -1}, asked = -1, times = 0;
+    for (int i = 0; i < n; i++) {
+        int name = input[i] / 12;
+        if (place[name] >= 0) return 0;
+        place[name] = i;
+        times += input[i] % 2;
+        if (input[i] % 2) asked = i;
+    }
+    if (times != 1) return 0;
+    for (int i = 0; i < n; i++) { /* every chain ends */
+        int at = i, steps = 0;
+        for (int right; (right = input[at] / 2 % 6) >= 2; at = place[right - 2])
+            if (place[right - 2] < 0 || ++steps > n) return 0;
+    }
+    for (int i = 0; i < n; i++) {
+        put(o, x, word[2 + input[i] / 12], i + 1, 1);
+        put(o, x, ":=", i + 1, 2);
+        put(o, x, word[input[i] / 2 % 6], i + 1, 3);
+    }
+    put(o, x, "?", 0, 2);
+    put(o, x, word[2 + input[asked] / 12], 0, 3);
+    x->answer = x->n;
+    for (int at = asked, right = 2; right >= 2; at = right >= 2 ? place[right - 2] : at) {
+        right = input[at] / 2 % 6;
+        put(o, x, ">", at + 1, 2);
+        put(o, x, word[right], at + 1, 3);
+        if (right < 2) put(o, x, "$", at + 1, 4);
+    }
+    return 1;
+}
+
+/* m b .. | = > b r .. > $; an input is a pair: whether it is marked, and its bit. */
+int oracle_walk(const struct oracle *o, const int *input, int n, struct oracle_text *x)
+{
+    int group = 1, parity = 0;
+    for (int i = 0; i < n; i++) {
+        put(o, x, input[i] >= 2 ? "*" : ".", i + 1, LG_ABSENT);
+        put(o, x, input[i] & 1 ? "1" : "0", i + 1, LG_ABSENT);
+    }
+    put(o, x, "|", n + 1, LG_ABSENT);
+    put(o, x, "=", 0, 0);
+    x->answer = x->n;
+    for (int i = 0; i < n; i++) {
+        if (input[i] < 2) continue;
+        parity ^= input[i] & 1;
+        put(o, x, ">", i + 1, group);
+        put(o, x, input[i] & 1 ? "1" : "0", i + 1, group);
+        put(o, x, parity ? "1" : "0", LG_ABSENT, group++);
+    }
+    if (group == 1) return 0;
+    put(o, x, ">", n + 1, group);
+    put(o, x, "$", n + 1, group);
+    return 1;
+}
+
 void oracle_open(struct oracle *o, const lg_task *t, const lg_plan *p, int levels,
                  oracle_write *write, int inputs, int longest)
 {
@@ -168,7 +258,7 @@ struct group {
     struct oracle_text *x[BESIDE];
     int n;
     int at[BESIDE], done[BESIDE];
-    int32_t token[BESIDE], id[LG_LEVELS * BESIDE];
+    int32_t token[BESIDE], id[LG_LEVELS * BESIDE], carried[LG_LEVELS * BESIDE];
 };
 
 /* What the model says of token at[s], into token and id; 1: it is right. */
@@ -181,7 +271,7 @@ static int ask(struct group *g, int s)
     right = g->token[s] == x->token[t] && is_strict(logits, g->c->vocab);
     for (int l = 0; l < g->o->levels; l++) {
         int32_t *id = &g->id[l * g->n + s];
-        *id = lg_plan_next_id(g->o->plan, g->c, g->d, s, l, *id);
+        *id = lg_plan_next_id(g->o->plan, g->c, g->d, s, l, g->carried[l * g->n + s]);
         if (t == x->n - 1) continue;
         right &=
             *id == x->id[l][t] && is_strict(lg_decoder_id_logits(g->d, s, l), g->c->id_classes[l]);
@@ -222,7 +312,10 @@ static void start_group(struct group *g, lg_batch *prompts)
         lg_sequence prompt = {.n = x->answer, .levels = g->o->levels, .tokens = x->token};
         for (int l = 0; l < g->o->levels; l++) {
             prompt.ids[l] = x->id[l];
-            g->id[l * g->n + s] = x->id[l][x->answer - 1];
+            int32_t *carried = &g->carried[l * g->n + s];
+            *carried = LG_ABSENT;
+            for (int t = 0; t < x->answer; t++)
+                if (x->id[l][t] != LG_ABSENT) *carried = x->id[l][t];
         }
         g->at[s] = x->answer;
         g->done[s] = 0;
@@ -250,6 +343,8 @@ static void run_group(struct group *g, lg_batch *prompts, unsigned char *again)
             g->token[s] = LG_NONE;
             left--;
         }
+        for (int i = 0; i < g->n * g->o->levels; i++)
+            if (g->id[i] != LG_ABSENT && !g->done[i % g->n]) g->carried[i] = g->id[i];
         if (left) must(lg_decoder_step(g->d, g->token, g->id, &err), &err);
     }
 }

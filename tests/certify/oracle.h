@@ -1,5 +1,5 @@
 /* oracle.h: what a model does on every input up to a length, found by generating. It knows nothing
- * of contexts, windows or machines: it writes the texts of three tasks by their definition, by
+ * of contexts, windows, keys or machines: it writes the texts of some tasks by their definition, by
  * counting through all of them, and decodes. */
 #ifndef LG_TESTS_CERTIFY_ORACLE_H
 #define LG_TESTS_CERTIFY_ORACLE_H
@@ -34,6 +34,10 @@ oracle_write oracle_parity, oracle_parity_backward; /* inputs 2: the bit */
 oracle_write oracle_addition;                       /* inputs 4: two bits, in base 2 */
 oracle_write oracle_machine; /* inputs 2: a or b; the table is oracle_table */
 extern const char oracle_table[];
+/* Of match heads; columns are entries, statements, pairs. */
+oracle_write oracle_retrieval;  /* inputs 16; keys=2, key_tokens=2, values=2, gap=7 */
+oracle_write oracle_assignment; /* inputs 48; names=4, constants=2 */
+oracle_write oracle_walk;       /* inputs 4 */
 
 /* Every text of 1..longest columns. */
 void oracle_open(struct oracle *o, const lg_task *t, const lg_plan *p, int levels,
