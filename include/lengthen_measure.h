@@ -305,6 +305,7 @@ typedef struct lg_bench_options {
     lg_precision precision;   /* of the step */
     const char *torch_script; /* bench/torch_step.py: measure PyTorch in turn; NULL: do not */
     const char *torch_python; /* the Python that has torch */
+    int rounds;               /* in turn with PyTorch, 3 */
     const char *tokenizer;    /* text: NULL: one that is learned from the text */
     const char *text; /* text: a file or folder, of which at most 64 MB are read; NULL: words
                                  made up */

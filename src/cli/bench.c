@@ -28,6 +28,7 @@ const char lg_cmd_bench_help[] =
     "                           all cores (cpu), the fastest of all ways we know (tuned), and\n"
     "                           the fastest with its bf16 autocast (bf16)\n"
     "  --python FILE            the Python that has torch (/usr/bin/python3)\n"
+    "  --rounds N               in turn with PyTorch (3)\n"
     "  --tokenizer FILE         what encodes the text (byte-level BPE learned from it)\n"
     "  --text PATHS             the texts to encode, a file or folder (words made up)\n"
     "  --threads N              all cores by default\n"
@@ -246,6 +247,7 @@ static int read_options(struct request *q, int argc, char **argv)
         {"precision", .word = &q->precision, .names = "fp32 or bf16"},
         {"against", .word = &q->peer, .names = "torch", .take = "torch, the only peer"},
         {"python", .text = &o->torch_python},
+        {"rounds", .whole = &o->rounds, .least = 1, .most = 1000},
         {"tokenizer", .text = &o->tokenizer},
         {"text", .text = &o->text},
         {"threads", .whole = &o->threads, .least = 1, .most = 1024},

@@ -359,6 +359,7 @@ static void full_backward(const struct lg_model *m, const struct lg__layer *l, f
 /* ---- Window span ---------------------------------------------------------------------- */
 
 enum { MOST_QUERIES = 64, MOST_SCORES = 1 << 16 }; /* of a block */
+enum { MOST_TURNS = 64 };                          /* rows of a table of biases */
 
 /* A block of queries; scores and what becomes of them are [deep, T, H]. */
 struct window {
@@ -367,6 +368,7 @@ struct window {
     float *s, *ds;           /* scores, then weights */
     float *raw;              /* before ssmax */
     float *bias, *row;       /* [most + 1] of one query and head */
+    float *table;            /* biases of all rows of turns, [rows, H]; NULL: not made */
     int32_t *ids[LG_LEVELS]; /* of one query's keys */
     float *scratch;          /* [T, C], [2 D] */
 };
@@ -393,14 +395,25 @@ static int block_queries(const struct lg_model *m, int most)
     return fit < 1 ? 1 : least(fit, MOST_QUERIES);
 }
 
+/* Rows of turns, where they say all that a bias depends on and are few; else 0. */
+static int bias_turns(const struct lg_model *m)
+{
+    int64_t rows = lg__rotary_rows(&m->config);
+    int few = m->encoding->bias && m->encoding->flags & LG__ENCODING_RELATIVE && rows <= MOST_TURNS;
+    return few ? (int)rows : 0;
+}
+
 static void window_take(const struct lg_model *m, struct window *w, struct lg__arena *to, int most)
 {
-    size_t n = (size_t)(most > 0 ? most : 1) + 1, H = (size_t)m->config.heads;
+    size_t turns = (size_t)bias_turns(m), n = (size_t)(most > 0 ? most : 1) + 1,
+           H = (size_t)m->config.heads;
     size_t T = (size_t)block_queries(m, (int)n - 1), all = n * T * H;
     size_t C = (size_t)m->config.width;
     w->s = lg__arena_floats(to, all);
     w->ds = lg__arena_floats(to, all);
     w->raw = lg__arena_floats(to, m->config.attention == LG_ATTENTION_SSMAX ? all : 0);
+    w->table = lg__arena_floats(to, turns * H);
+    if (n < turns) n = turns;
     w->bias = lg__arena_floats(to, n);
     w->row = lg__arena_floats(to, n);
     for (int l = 0; l < m->config.levels; l++) w->ids[l] = lg__arena_ints(to, n);
@@ -501,14 +514,49 @@ static void window_entmax(const struct lg_model *m, struct window *w, float *ds,
     }
 }
 
-/* Adds the biases of query t, whose scores are s[.., T, H] from its own on. */
+/* One bias for each row of turns and head, if n queries make up for it. */
+static void make_biases(const struct lg_model *m, const struct lg__layer *l, struct window *w,
+                        int n)
+{
+    const lg_model_config *c = &m->config;
+    struct lg__pairs p = {.n = bias_turns(m)};
+    if (!p.n || p.n > 2 * n) {
+        w->table = NULL;
+        return;
+    }
+    for (int v = 0; v < c->levels; v++) {
+        p.query[v] = c->window_lo[v] < 0 ? -c->window_lo[v] : 0;
+        p.key[v] = w->ids[v];
+    }
+    for (int r = 0; r < p.n; r++) {
+        int64_t d[LG_LEVELS];
+        int shared[LG_LEVELS];
+        lg__rotary_row(c, r, d, shared);
+        for (int v = 0; v < c->levels; v++)
+            w->ids[v][r] = shared[v] ? p.query[v] + (int32_t)d[v] : LG_ABSENT;
+    }
+    for (int h = 0; h < c->heads; h++) {
+        m->encoding->bias(w->bias, lg__at(m, l->position), c, h, &p);
+        for (int r = 0; r < p.n; r++) w->table[r * c->heads + h] = w->bias[r];
+    }
+}
+
+/* Adds the biases of query t of the block, which is at this place. */
 static void window_bias(const struct lg_model *m, const struct lg__layer *l, struct window *w,
-                        float *s, const struct lg__pairs *pairs)
+                        const struct lg__keys *keys, const struct lg__queries *q, int at, int t)
 {
     int H = m->config.heads, L = w->T * H;
+    const int *turn = q->lists->turn + w->first[t];
+    float *s = w->s + t * H;
+    if (w->table) {
+        for (int j = 0; j < w->n[t]; j++, s += L)
+            for (int h = 0; h < H; h++) s[h] += w->table[turn[j] * H + h];
+        return;
+    }
+    struct lg__pairs pairs = window_pairs(m, w, keys, q, at, t);
     for (int h = 0; h < H; h++) {
-        m->encoding->bias(w->bias, lg__at(m, l->position), &m->config, h, pairs);
-        for (int j = 0; j < pairs->n; j++) s[j * L + h] += w->bias[j];
+        m->encoding->bias(w->bias, lg__at(m, l->position), &m->config, h, &pairs);
+        for (int j = 0; j < pairs.n; j++) s[j * L + h] += w->bias[j];
     }
 }
 
@@ -523,10 +571,8 @@ static void window_weights(const struct lg_model *m, const struct lg__layer *l, 
     m->k->window_scores(w->s, q->q + (size_t)i * (size_t)c->width, keys->kv, 2 * (size_t)c->width,
                         w->first, w->n, x->key, x->turn, m->rotary_cos, m->rotary_sin, w->T,
                         w->deep, H, m->D, m->R, (float)(1.0 / sqrt((double)m->D)), w->scratch);
-    for (int t = 0; m->encoding->bias && t < w->T; t++) {
-        struct lg__pairs pairs = window_pairs(m, w, keys, q, q->at[i + t], t);
-        window_bias(m, l, w, w->s + t * H, &pairs);
-    }
+    for (int t = 0; m->encoding->bias && t < w->T; t++)
+        window_bias(m, l, w, keys, q, q->at[i + t], t);
     if (l->scale != LG__NO_TENSOR) {
         memcpy(w->raw, w->s, (size_t)(w->deep * L) * sizeof *w->s);
         for (int col = 0; col < L; col++) {
@@ -549,6 +595,7 @@ static void window_forward(const struct lg_model *m, const struct lg__layer *l, 
     int most = lg__places_most(keys->places, &m->config, 0);
     struct window w;
     window_take(m, &w, &(struct lg__arena){scratch, 0}, most);
+    make_biases(m, l, &w, q->n);
     for (int i = 0; i < q->n; i += w.T) {
         window_block(m, &w, keys, q, i, most);
         window_weights(m, l, &w, keys, q, i);
@@ -591,6 +638,7 @@ static void window_backward(const struct lg_model *m, const struct lg__layer *l,
     int more = l->sink != LG__NO_TENSOR;
     struct window w;
     window_take(m, &w, &(struct lg__arena){scratch, 0}, most);
+    make_biases(m, l, &w, q->n);
     memset(dq, 0, (size_t)q->n * C * sizeof *dq);
     for (int i = 0; i < q->n; i += w.T) {
         const struct lg__lists *x = q->lists;

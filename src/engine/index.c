@@ -150,6 +150,17 @@ int64_t lg__rotary_rows(const lg_model_config *c)
     return rows;
 }
 
+void lg__rotary_row(const lg_model_config *c, int64_t row, int64_t d[LG_LEVELS],
+                    int shared[LG_LEVELS])
+{
+    for (int l = c->levels - 1; l >= 0; l--) {
+        int64_t width = (int64_t)c->window_hi[l] - c->window_lo[l] + 1;
+        shared[l] = row % (width + 1) < width;
+        d[l] = row % (width + 1) + c->window_lo[l];
+        row /= width + 1;
+    }
+}
+
 /* Adds level l's part for the key to *turn; 0 if the key lies outside the window there. */
 static int within(const lg_model_config *c, const int32_t *const ids[LG_LEVELS], int l, int query,
                   int key, int *turn)

@@ -53,5 +53,8 @@ int lg__places_find(const struct lg__places *x, int *key, int *turn, int place,
 /* No query sees more keys than this, once `more` tokens are added. */
 int lg__places_most(const struct lg__places *x, const lg_model_config *c, int more);
 int64_t lg__rotary_rows(const lg_model_config *c);
+/* The differences that this row is of, and the levels that have one. */
+void lg__rotary_row(const lg_model_config *c, int64_t row, int64_t d[LG_LEVELS],
+                    int shared[LG_LEVELS]);
 
 #endif

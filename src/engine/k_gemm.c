@@ -46,20 +46,18 @@ static void pack_rows(float *P, const float *b, size_t rs, int K, int N)
     }
 }
 
-/* One panel from columns that are contiguous in k, by blocks of LG_W x LG_W. */
+/* One panel from columns that are contiguous in k, by blocks of LG_W x LG_W; 0 past the n-th. */
 static void pack_columns(float *P, const float *b, size_t cs, int K, int n)
 {
-    for (int j = 0; j < NR; j += LG_W) {
-        int full = n - j >= LG_W ? K / LG_W * LG_W : 0;
-        for (int k = 0; k < full; k += LG_W) {
+    for (int j = 0; j < NR; j += LG_W, P += LG_W) {
+        int there = n - j < 0 ? 0 : n - j < LG_W ? n - j : LG_W;
+        for (int k = 0; k < K; k += LG_W) {
             vf r[LG_W];
-            for (int i = 0; i < LG_W; i++) r[i] = v_load(b + (size_t)(j + i) * cs + k);
+            for (int i = 0; i < LG_W; i++)
+                r[i] = i < there ? take(b + (size_t)(j + i) * cs, k, K) : v_zero();
             v_transpose(r);
-            for (int i = 0; i < LG_W; i++) v_store(P + (size_t)(k + i) * NR + j, r[i]);
+            for (int i = 0; i < LG_W && k + i < K; i++) v_store(P + (size_t)(k + i) * NR, r[i]);
         }
-        for (int k = full; k < K; k++)
-            for (int i = j; i < j + LG_W; i++)
-                P[(size_t)k * NR + (size_t)i] = i < n ? b[(size_t)i * cs + (size_t)k] : 0.0f;
     }
 }
 
@@ -95,88 +93,98 @@ void LG_K(half_pack)(float *P, const float *b, size_t rs, size_t cs, int K, int 
     round_all(P, LG_K(pack_size)(K, N));
 }
 
-/* c[rows, panels * NR] of which `cols` columns exist. `a` is read at i*rs + k*cs; in calls
- * rows, panels and one of the strides are constants, so that the sums live in registers. */
+/* c[rows, vectors * LG_W] of which `cols` columns exist. `a` is read at i*rs + k*cs; in calls
+ * rows, vectors and one of the strides are constants, so that the sums live in registers. */
 LG_INLINE void tile(float *c, size_t ldc, const float *a, size_t rs, size_t cs, const float *P,
-                    const float *bias, int K, int rows, int panels, int cols, int add, int half)
+                    const float *bias, int K, int rows, int vectors, int cols, int add, int half)
 {
     vf sum[MR][8];
     size_t panel = (size_t)K * NR;
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 8
-        for (int j = 0; j < 2 * panels; j++) {
+        for (int j = 0; j < vectors; j++) {
             sum[i][j] = v_zero();
             __builtin_prefetch(c + (size_t)i * ldc + j * LG_W, 1);
         }
     for (int k = 0; k < K; k++, P += NR, a += cs) {
         vf b[8];
 #pragma GCC unroll 8
-        for (int j = 0; j < 2 * panels; j++)
+        for (int j = 0; j < vectors; j++)
             b[j] = v_load(P + (size_t)(j / 2) * panel + (size_t)(j % 2) * LG_W);
 #pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
             vf x = v_set(half ? lg__bf16(a[(size_t)i * rs]) : a[(size_t)i * rs]);
 #pragma GCC unroll 8
-            for (int j = 0; j < 2 * panels; j++) sum[i][j] += x * b[j];
+            for (int j = 0; j < vectors; j++) sum[i][j] += x * b[j];
         }
     }
-    if (cols == panels * NR) {
 #pragma GCC unroll 12
-        for (int i = 0; i < rows; i++) {
+    for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 8
-            for (int j = 0; j < 2 * panels; j++) {
-                float *to = c + (size_t)i * ldc + j * LG_W;
-                vf s = sum[i][j];
-                if (bias) s += v_load(bias + j * LG_W);
-                if (add) s += v_load(to);
+        for (int j = 0; j < vectors; j++) {
+            float *to = c + (size_t)i * ldc + j * LG_W;
+            int n = cols - j * LG_W;
+            if (n <= 0) break;
+            vf s = sum[i][j];
+            if (bias) s += n >= LG_W ? v_load(bias + j * LG_W) : v_load_n(bias + j * LG_W, n);
+            if (add) s += n >= LG_W ? v_load(to) : v_load_n(to, n);
+            if (n >= LG_W)
                 v_store(to, s);
-            }
+            else
+                v_store_n(to, s, n);
         }
-    } else {
-        float edge[MR][8 * LG_W] = {{0}};
-#pragma GCC unroll 12
-        for (int i = 0; i < rows; i++)
-#pragma GCC unroll 8
-            for (int j = 0; j < 2 * panels; j++) v_store(edge[i] + j * LG_W, sum[i][j]);
-        for (int i = 0; i < rows; i++)
-            for (int j = 0; j < cols; j++) {
-                float s = edge[i][j];
-                if (bias) s += bias[j];
-                if (add) s += c[(size_t)i * ldc + (size_t)j];
-                c[(size_t)i * ldc + (size_t)j] = s;
-            }
     }
 }
 
 /* The same with the number of rows as a constant: few rows take several panels at once,
- * so that there are enough independent sums to hide the latency. */
-LG_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t lda, const float *P,
+ * so that there are enough independent sums to hide the latency; few columns take half of one. */
+LG_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t rs, size_t cs, const float *P,
                          const float *bias, int K, int rows, int panels, int cols, int add,
                          int half)
 {
-#define ROWS(r, p)                                                                                 \
-    case r * 10 + p: tile(c, ldc, a, lda, 1, P, bias, K, r, p, cols, add, half); break
-    switch (rows * 10 + panels) {
-        ROWS(1, 4);
-        ROWS(1, 1);
-        ROWS(2, 2);
-        ROWS(2, 1);
-        ROWS(3, 1);
-        ROWS(4, 1);
-        ROWS(5, 1);
-        ROWS(6, 1);
+#define TILE(r, v)                                                                                 \
+    case 10 * r + v:                                                                               \
+        tile(c, ldc, a, rs, cs, P, bias, K, r, v, cols, add, half);                                \
+        break
+#define ROWS(r)                                                                                    \
+    TILE(r, 1);                                                                                    \
+    TILE(r, 2)
+    switch (10 * rows + (cols <= LG_W ? 1 : 2 * panels)) {
+        TILE(1, 8);
+        TILE(2, 4);
+        ROWS(1);
+        ROWS(2);
+        ROWS(3);
+        ROWS(4);
+        ROWS(5);
+        ROWS(6);
 #if MR == 12
-        ROWS(7, 1);
-        ROWS(8, 1);
-        ROWS(9, 1);
-        ROWS(10, 1);
-        ROWS(11, 1);
-        ROWS(12, 1);
+        ROWS(7);
+        ROWS(8);
+        ROWS(9);
+        ROWS(10);
+        ROWS(11);
+        ROWS(12);
 #endif
     default: break;
     }
 #undef ROWS
+#undef TILE
+}
+
+/* Tiles at an edge, out of the way of the others, whose registers they would take. */
+static __attribute__((noinline)) void gemm_edge(float *c, size_t ldc, const float *a, size_t lda,
+                                                const float *P, const float *bias, int K, int rows,
+                                                int panels, int cols, int add)
+{
+    tile_rows(c, ldc, a, lda, 1, P, bias, K, rows, panels, cols, add, 0);
+}
+
+static __attribute__((noinline)) void tn_edge(float *c, size_t ldc, const float *a, const float *P,
+                                              int K, int rows, int cols, int add)
+{
+    tile_rows(c, ldc, a, 1, MR, P, NULL, K, rows, 1, cols, add, 0);
 }
 
 LG_INLINE void gemm(float *c, size_t ldc, const float *a, size_t lda, const float *P,
@@ -192,9 +200,18 @@ LG_INLINE void gemm(float *c, size_t ldc, const float *a, size_t lda, const floa
             int cols = N - n < panels * NR ? N - n : panels * NR;
             const float *p = P + (size_t)n * (size_t)K;
             const float *from = bias ? bias + n : NULL;
-            for (int m = m0; m < m1; m += MR)
-                tile_rows(c + (size_t)m * ldc + n, ldc, a + (size_t)m * lda, lda, p, from, K,
-                          m1 - m < MR ? m1 - m : MR, panels, cols, add, half);
+            for (int m = m0; m < m1; m += MR) {
+                float *to = c + (size_t)m * ldc + n;
+                const float *left = a + (size_t)m * lda;
+                if (m1 - m >= MR && cols == NR)
+                    tile(to, ldc, left, lda, 1, p, from, K, MR, 2, NR, add, half);
+                else if (half)
+                    tile_rows(to, ldc, left, lda, 1, p, from, K, m1 - m < MR ? m1 - m : MR, panels,
+                              cols, add, 1);
+                else
+                    gemm_edge(to, ldc, left, lda, p, from, K, m1 - m < MR ? m1 - m : MR, panels,
+                              cols, add);
+            }
             n += panels * NR;
         }
     }
@@ -248,7 +265,6 @@ static void pack_left(float *A, const float *a, size_t lda, int m0, int m1, int 
 static void gemm_tn(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb,
                     int M, int N, int R, int add, float *scratch, int half)
 {
-    float edge[MR * NR];
     for (int r0 = 0; r0 < R; r0 += TN_ROWS) {
         int rows = R - r0 < TN_ROWS ? R - r0 : TN_ROWS, block = tn_block(rows), sum = add || r0;
         size_t panel = (size_t)rows * MR;
@@ -264,16 +280,10 @@ static void gemm_tn(float *c, size_t ldc, const float *a, size_t lda, const floa
                 int w = N - n < NR ? N - n : NR;
                 for (int m = m0; m < m1; m += MR, left += panel) {
                     float *to = c + (size_t)m * ldc + n;
-                    if (M - m >= MR) {
-                        tile(to, ldc, left, 1, MR, p, NULL, rows, MR, 1, w, sum, 0);
-                        continue;
-                    }
-                    tile(edge, NR, left, 1, MR, p, NULL, rows, MR, 1, NR, 0, 0);
-                    for (int i = 0; i < M - m; i++)
-                        for (int j = 0; j < w; j++) {
-                            size_t at = (size_t)i * ldc + (size_t)j;
-                            to[at] = edge[i * NR + j] + (sum ? to[at] : 0.0f);
-                        }
+                    if (M - m >= MR && w == NR)
+                        tile(to, ldc, left, 1, MR, p, NULL, rows, MR, 2, NR, sum, 0);
+                    else
+                        tn_edge(to, ldc, left, p, rows, M - m < MR ? M - m : MR, w, sum);
                 }
             }
         }
@@ -296,5 +306,9 @@ void LG_K(half_gemm_tn)(float *c, size_t ldc, const float *a, size_t lda, const 
 
 void LG_K(sum_rows)(float *out, const float *x, int T, int C)
 {
-    for (int t = 0; t < T; t++, x += C) LG_K(add)(out, x, (size_t)C);
+    for (int i = 0; i < C; i += LG_W) {
+        vf sum = take(out, i, C);
+        for (int t = 0; t < T; t++) sum += take(x + (size_t)t * (size_t)C, i, C);
+        give(out, sum, i, C);
+    }
 }

@@ -292,14 +292,9 @@ static void fill_rotary(struct lg_model *m, int64_t row)
     const lg_model_config *c = &m->config;
     float *cosine = m->rotary_cos + (size_t)row * (size_t)(m->R / 2);
     float *sine = m->rotary_sin + (size_t)row * (size_t)(m->R / 2);
-    int64_t d[LG_LEVELS], left = row;
+    int64_t d[LG_LEVELS];
     int shared[LG_LEVELS];
-    for (int l = c->levels - 1; l >= 0; l--) {
-        int64_t width = c->window_hi[l] - c->window_lo[l] + 1;
-        shared[l] = left % (width + 1) < width;
-        d[l] = left % (width + 1) + c->window_lo[l];
-        left /= width + 1;
-    }
+    lg__rotary_row(c, row, d, shared);
     for (int i = 0; i < m->R / 2; i++) {
         int l = m->theta_level[i];
         double angle = (double)d[l] * m->theta[i], a = shared[l] ? m->amplitude * m->amplitude : 0;

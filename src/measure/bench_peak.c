@@ -15,7 +15,7 @@ enum { SIZE = 2048, ROWS_EACH = 96 };
 
 lg_bench_options lg_bench_options_default(void)
 {
-    return (lg_bench_options){.seconds = 1.0, .torch_python = "/usr/bin/python3"};
+    return (lg_bench_options){.seconds = 1.0, .rounds = 3, .torch_python = "/usr/bin/python3"};
 }
 
 /* A function from a library, without a cast that ISO C forbids. */

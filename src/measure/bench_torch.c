@@ -15,8 +15,6 @@
 
 extern char **environ;
 
-enum { ROUNDS = 3 };
-
 /* This process's environment without what tunes PyTorch by hand; freed with free(). */
 static char **plain_environment(void)
 {
@@ -144,7 +142,7 @@ static int compare(const lg_bench_options *o, const char *data, int generate, in
                    lg_error *err)
 {
     double best = 1e30;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < o->rounds; i++) {
         double now = own(context, o->seconds, err);
         if (now < 0) return err->code;
         best = now < best ? now : best;
