@@ -213,18 +213,24 @@ LG_INLINE vf v_phi(vf x, vf *density)
 /* 1 / (1 + e^-x). */
 LG_INLINE vf v_sigmoid(vf x) { return v_set(1.0f) / (v_set(1.0f) + v_exp(-x)); }
 
+/* gcc 11 has the same under another name. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define LG__SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define LG__SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vi){__VA_ARGS__})
+#endif
+
 /* r[0..W-1] as rows of a W x W matrix, transposed: log2 W perfect shuffles of the rows. */
 #if LG_W == 16
-#define LG__LOW(a, b)                                                                              \
-    __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define LG__LOW(a, b) LG__SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define LG__HIGH(a, b)                                                                             \
-    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+    LG__SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #elif LG_W == 8
-#define LG__LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define LG__HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LG__LOW(a, b) LG__SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define LG__HIGH(a, b) LG__SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #else
-#define LG__LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define LG__HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define LG__LOW(a, b) LG__SHUFFLE(a, b, 0, 4, 1, 5)
+#define LG__HIGH(a, b) LG__SHUFFLE(a, b, 2, 6, 3, 7)
 #endif
 
 LG_INLINE void v_transpose(vf *r)
