@@ -167,6 +167,9 @@ static int watch(void *context, const lg_run_step *s)
     double every = t->terminal ? 0.2 : 10;
     lg_error err = {0};
     if (s->note) clear_screen(t);
+    if (t->start == 0 && t->resume && s->step > 1)
+        fprintf(stderr, "lengthen train: going on from the checkpoint of step %lld\n",
+                (long long)s->step - 1);
     if (s->note) fprintf(stderr, "lengthen train: %s\n", lg_cli_plain(s->note));
     if (t->events && lg_events_step(t->events, s, &err)) lose_events(t, &err);
     lg_cli_curve_add(&t->curve, s->loss, s->accuracy);

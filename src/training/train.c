@@ -679,14 +679,8 @@ static int begin(struct training *t, int *there, lg_error *warning, lg_error *er
     if (!e && t->store) e = lg__store_state(t->store, t->number, "training", NULL, err);
     if (!e && !*there) lg__certificate_warn(&t->run, t->run.remark, sizeof t->run.remark);
     if (e) return e;
-    long long step = (long long)lg_trainer_steps(t->trainer);
-    const char *more = warning->text[0] ? warning->text : t->run.remark;
-    if (step)
-        snprintf(t->note.text, sizeof t->note.text,
-                 "going on from the checkpoint of step %lld%s%.420s", step, *more ? "; " : "",
-                 more);
-    else
-        snprintf(t->note.text, sizeof t->note.text, "%s", more);
+    snprintf(t->note.text, sizeof t->note.text, "%s",
+             warning->text[0] ? warning->text : t->run.remark);
     remember(t);
     return 0;
 }

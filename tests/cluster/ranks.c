@@ -111,9 +111,9 @@ int run(char **text, const char *format, ...)
     vsnprintf(command, sizeof command, format, args);
     va_end(args);
     snprintf(file, sizeof file, "out-%d", count++);
-    int code = finish(spawn(in_place(file), command), 60);
+    int code = finish(spawn(in_place(file), command), 200);
     *text = read_home(file);
-    if (code < 0) fail_msg("over a minute: %s\n%s", command, *text);
+    if (code < 0) fail_msg("over 200 s: %s\n%s", command, *text);
     return code;
 }
 

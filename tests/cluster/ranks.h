@@ -14,7 +14,7 @@ void need_mpi(void);
 /* Lets root start ranks, more of them than there are cores; home is the test's folder. */
 void set_mpi(const char *home);
 /* Runs a shell command, printed as by printf, in the test's home; its exit code, and what it wrote into *text, to be
- * freed. A command that takes over a minute fails the test. */
+ * freed. A command that takes over 200 s fails the test. */
 int run(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Starts one and does not wait; its output goes to FILE in home. */
 int start(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -53,7 +53,7 @@ static const struct refused bad_options[] = {
     {FIELD(eps, 'd'), {"0", "nan"}},
     {FIELD(grad_clip, 'd'), {"-1", "nan"}},
     {FIELD(id_weight, 'd'), {"-2", "nan"}},
-    {FIELD(groups, 'i'), {"0", "3", "-8", "128"}},
+    {FIELD(groups, 'i'), {"0", "3", "-8", "2048"}},
     {FIELD(threads, 'i'), {"-1", "1025"}},
 };
 #undef TYPE
