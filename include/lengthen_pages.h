@@ -47,12 +47,15 @@ void lg_page_free(lg_page *p); /* NULL is accepted */
 
 /* ---- Served live ----------------------------------------------------------------------------- */
 
+/* Once it can be asked. */
+typedef void lg_serve_ready(void *context, const char *url);
+
 typedef struct lg_serve_options {
     const char *store;
-    const char *address; /* to listen on; NULL: 127.0.0.1, this machine alone */
-    const char *host;    /* a further name by which browsers may call it; NULL: none */
-    int port;            /* 0: any that is free */
-    void (*ready)(void *context, const char *url); /* once it can be asked; or NULL */
+    const char *address;   /* to listen on; NULL: 127.0.0.1, this machine alone */
+    const char *host;      /* a further name by which browsers may call it; NULL: none */
+    int port;              /* 0: any that is free */
+    lg_serve_ready *ready; /* or NULL */
     void *context;
     const volatile int *stop; /* not 0: ends */
 } lg_serve_options;

@@ -291,7 +291,10 @@ LG.scale = (spec, width, hidden) => {
     for (let k = Math.floor(Math.log10(s.lo)); k <= Math.ceil(Math.log10(s.hi)); k++)
       for (let m = 1; m < 10; m++) add(m * 10 ** k, m === 1 ? k % every === 0 : decades < (width < 500 ? 2 : 3) && (m === 2 || m === 5));
   } else LG.steps(s.lo, s.hi, width < 500 ? 5 : 10, s.whole).forEach(x => add(x, true));
-  if (s.squeeze < 1 && !s.ticks_x.some(k => k[0] === t[1])) add(t[1], true);
+  if (s.squeeze < 1) {
+    s.ticks_x = s.ticks_x.filter(k => k[0] !== t[1]);
+    add(t[1], true);
+  }
   return s;
 };
 /* Round numbers from lo to hi, at most `most` of them. */
