@@ -203,7 +203,7 @@ static int split(struct lg__couple *c, lg_error *err)
     int n = c->lines.count, rest = 0, *length = lg__alloc((size_t)n * sizeof *length);
     if (!length) return lg__fail(err, LG_ERROR_MEMORY, "no memory for %d lines; give fewer", n);
     for (int i = 0; i < n; i++) {
-        uint64_t h = hash_tokens(&c->lines.x[i], c->lines.x[i].n);
+        uint64_t h = hash_tokens(&c->lines.x[i], c->lines.x[i].answer); /* of the prompt */
         c->part[i] = (double)(h >> 40) < REPORT * (1 << 24) ? LG__PART_REPORT : LG__PART_FIT;
         if (c->part[i] == LG__PART_FIT) length[rest++] = c->lines.x[i].length;
     }

@@ -16,7 +16,7 @@
 
 enum { LINES = 400 };
 
-enum fault { NONE, ANSWERS_DIFFER, NO_LOSS, ONE_LENGTH, NEW_WORDS, FEW, HAS_IDS };
+enum fault { NONE, ANSWERS_DIFFER, NO_LOSS, ONE_LENGTH, NEW_WORDS, FEW, HAS_IDS, SOME_WRONG };
 
 /* Copies of 2 to 9 bits, with one fault. */
 static void write_data(const char *path, enum fault fault)
@@ -26,14 +26,15 @@ static void write_data(const char *path, enum fault fault)
     assert_non_null(f);
     for (int i = 0; i < (fault == FEW ? 50 : LINES); i++) {
         int n = fault == ONE_LENGTH ? 6 : 2 + i % 8, word[16];
-        const char *prefix = fault == NEW_WORDS && n > 7 ? "w" : "";
+        const char *prefix = fault == NEW_WORDS && n > 8 ? "w" : "";
         for (int k = 0; k < n; k++)
             word[k] = (int)((state = state * 1103515245u + 12345u) >> 16) % 4;
         fprintf(f, "{\"tokens\":[");
         for (int k = 0; k < n; k++)
             fprintf(f, "\"%s%d\",", prefix, fault == ANSWERS_DIFFER ? 0 : word[k]);
         fprintf(f, "\"=\",");
-        for (int k = 0; k < n; k++) fprintf(f, "\"%s%d\",", prefix, word[k]);
+        for (int k = 0; k < n; k++)
+            fprintf(f, "\"%s%d\",", prefix, (word[k] + (fault == SOME_WRONG && i % 10 == 0)) % 4);
         fprintf(f, "\"$\"]");
         if (fault != NO_LOSS) {
             fprintf(f, ",\"loss\":[");
@@ -104,6 +105,32 @@ static void lines_are_split_by_content(void **state)
     assert_int_equal(r[0]->reported, r[1]->reported); /* whatever the seed */
     free(r[0]);
     free(r[1]);
+}
+
+/* A wrong answer to a prompt that the report has would be the only one that training sees of it. */
+static void a_prompt_is_in_one_part(void **state)
+{
+    lg_couple_options o = lg_couple_options_default();
+    lg_couple_result *r = calloc(1, sizeof *r);
+    struct lg__couple c = {.o = &o, .r = r};
+    lg_error err = {0};
+    int contradicting = 0;
+    (void)state;
+    write_data(in_home("wrong.jsonl"), SOME_WRONG);
+    o.data = in_home("wrong.jsonl");
+    if (lg__couple_read(&c, &err)) fail_msg("%s", err.text);
+    for (int i = 0; i < LINES; i++)
+        for (int k = 0; k < i; k++) {
+            const lg_example *x = &c.lines.x[i], *y = &c.lines.x[k];
+            if (x->answer != y->answer ||
+                memcmp(x->tokens, y->tokens, (size_t)x->answer * sizeof *x->tokens) != 0)
+                continue;
+            contradicting += x->tokens[x->answer] != y->tokens[x->answer];
+            assert_int_equal(c.part[i], c.part[k]);
+        }
+    assert_true(contradicting >= 5);
+    lg__couple_close(&c);
+    free(r);
 }
 
 /* 1 to 8 entries of 60 keys, then a key and its value. */
@@ -197,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused_before_any_work),
         cmocka_unit_test(lines_are_split_by_content),
+        cmocka_unit_test(a_prompt_is_in_one_part),
         cmocka_unit_test(compared_words_are_exchanged),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
