@@ -45,7 +45,7 @@ _lengthen() {
     certify) words=" --max-contexts --confirm --data --fresh --samples --sample --lengths --share --confidence --failures --allow-exec --fallback --threads --json --help" ;;
     probe) words=" --against --text --field --task --length --documents --predictions --method --epsilon --min-rise --keep-last --drop-first --max-k --fallback --out --allow-exec --store --threads --json --help" ;;
     theory) words=" --train-lengths --test-lengths --k --local --coverage --coupled --scores --patterns --offsets --window --g --unordered --seeds --seed --steps --until --batch --rate --samples --out --title --threads --json --class --length --plot --where --help" ;;
-    bench) words=" --only --shape --precision --against --python --tokenizer --text --threads --seconds --json --help" ;;
+    bench) words=" --only --shape --precision --against --python --rounds --tokenizer --text --threads --seconds --scale --latency --bandwidth --json --help" ;;
     doctor) words=" --quick --json --help" ;;
     esac
     if [[ ! $words && $word != */* ]] && ((COMP_CWORD == 2)); then

@@ -948,6 +948,7 @@ class lg_bench_options(Structure):
         ("precision", c_int),
         ("torch_script", c_char_p),
         ("torch_python", c_char_p),
+        ("rounds", c_int),
         ("tokenizer", c_char_p),
         ("text", c_char_p),
     ]
@@ -1002,6 +1003,9 @@ class lg_certificate(Structure):
         ("contexts", c_int64),
         ("wrong", c_int64),
         ("min_margin", c_double),
+        ("pairs", c_int64),
+        ("missed", c_int64),
+        ("false_matches", c_int64),
         ("step", c_int64),
         ("isa", c_char_p),
         ("layers", c_int),
