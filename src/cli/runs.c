@@ -498,7 +498,7 @@ static int wrong_verb(const char *word)
     const char *near = lg_cli_nearest(word, verbs, VERBS);
     if (near)
         return lg_cli_wrong("runs", "there is no `runs %s`; did you mean `runs %s`?", word, near);
-    return lg_cli_wrong("runs", "there is no `runs %s`; take list, show, compare, delete or merge",
+    return lg_cli_wrong("runs", "there is no `runs %s`; take list, show, compare, watch, delete or merge",
                         word);
 }
 

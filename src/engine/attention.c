@@ -399,7 +399,8 @@ static int block_queries(const struct lg_model *m, int most)
 static int bias_turns(const struct lg_model *m)
 {
     int64_t rows = lg__rotary_rows(&m->config);
-    int few = m->encoding->bias && m->encoding->flags & LG__ENCODING_RELATIVE && rows <= MOST_TURNS;
+    unsigned flags = m->encoding->flags & (LG__ENCODING_RELATIVE | LG__ENCODING_OWN);
+    int few = m->encoding->bias && flags == LG__ENCODING_RELATIVE && rows <= MOST_TURNS;
     return few ? (int)rows : 0;
 }
 

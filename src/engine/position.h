@@ -17,7 +17,8 @@ enum {
     LG__ENCODING_ABSOLUTE = 1, /* the network can tell one ID from another, not only differences */
     LG__ENCODING_RELATIVE = 2, /* it sees differences of IDs and nothing else: may be certified */
     LG__ENCODING_ROWS = 4,     /* it has a row for each of the IDs 0..max_id, and none past them */
-    LG__ENCODING_CLIPS = 8     /* with span full, differences past the window look like its ends */
+    LG__ENCODING_CLIPS = 8,    /* with span full, differences past the window look like its ends */
+    LG__ENCODING_OWN = 16      /* a user's: asked of pairs that occur alone */
 };
 
 struct lg__encoding {

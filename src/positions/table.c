@@ -114,14 +114,14 @@ int lg_encoding_add(const lg_own_encoding *o, lg_error *err)
                         "no room for encoding %s: there may be %d; use one with a context", o->name,
                         ROWS - 1);
     own->own = *o;
-    own->row =
-        (struct lg__encoding){.name = o->name,
-                              .line = o->line ? o->line : "",
-                              .text = o->text ? o->text : "",
-                              .flags = o->relative ? LG__ENCODING_RELATIVE : LG__ENCODING_ABSOLUTE,
-                              .shape = o->parameters ? shape_own : NULL,
-                              .bias = bias_own,
-                              .bias_backward = o->parameters ? bias_own_backward : NULL};
+    own->row = (struct lg__encoding){
+        .name = o->name,
+        .line = o->line ? o->line : "",
+        .text = o->text ? o->text : "",
+        .flags = LG__ENCODING_OWN | (o->relative ? LG__ENCODING_RELATIVE : LG__ENCODING_ABSOLUTE),
+        .shape = o->parameters ? shape_own : NULL,
+        .bias = bias_own,
+        .bias_backward = o->parameters ? bias_own_backward : NULL};
     lg__encodings[n] = &own->row;
     return 0;
 }

@@ -478,7 +478,7 @@ static void wrong_uses(void **state)
     } wrong[] = {
         {"runs lits", "did you mean `runs list`?"},
         {"runs comapre 1 2", "did you mean `runs compare`?"},
-        {"runs xyzzyxyzzyxyzzy", "take list, show, compare or delete"},
+        {"runs xyzzyxyzzyxyzzy", "take list, show, compare, watch, delete or merge"},
         {"runs list first", "did you mean `runs show first`?"},
         {"runs show", "which run?"},
         {"runs show 1 2", "one run at a time"},

@@ -65,7 +65,7 @@ static void what_cannot_be_tried_is_refused(void **state)
         const char *task, *says;
         int length;
     } cases[] = {{"no-such-task", "no-such-task", 2},
-                 {"text", "no answers", 2},
+                 {"text", "no right answers", 2},
                  {"exec:cat", "only once", 2},
                  {"copy", "minutes are too short", 1 << 19},
                  {"jsonl:none.jsonl", "none.jsonl", 2}};
