@@ -498,8 +498,8 @@ static int wrong_verb(const char *word)
     const char *near = lg_cli_nearest(word, verbs, VERBS);
     if (near)
         return lg_cli_wrong("runs", "there is no `runs %s`; did you mean `runs %s`?", word, near);
-    return lg_cli_wrong("runs", "there is no `runs %s`; take list, show, compare, watch, delete or merge",
-                        word);
+    return lg_cli_wrong(
+        "runs", "there is no `runs %s`; take list, show, compare, watch, delete or merge", word);
 }
 
 static int read_state(void *to, const char *word)

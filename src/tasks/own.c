@@ -11,7 +11,7 @@
 struct own_row {
     struct lg__task_row row; /* first: a task's row leads here */
     lg_own_task own;
-    char level[LG_LEVELS][16];
+    char level[LG_LEVELS][24];
 };
 
 static const lg_own_task *own_of(const struct lg_task *t)
