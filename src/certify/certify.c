@@ -182,15 +182,15 @@ static int borrow(struct certifying *w, lg_error *err)
 
 /* ---- Match heads ------------------------------------------------------------------------------------ */
 
-enum { SHIFTS = 4 }; /* of values that are tried */
+enum { SHIFTS = 4, EXTRAS = 8 }; /* of values that are tried, and of other entries */
 
 /* Variant v of what was found wrong. A wrong ID may lead to a value that is right by chance, or to the only
- * one there is: other values are tried, then one more entry. */
+ * one there is: other values are tried, then one more entry, of several keys. */
 static struct lg__failing vary(const struct lg__matching *p, const struct lg__failing *of, int v)
 {
     struct lg__failing f = *of;
     f.shift = v % SHIFTS;
-    if (v >= SHIFTS && f.extra < 0) f.extra = (f.input + 1) % p->relation.keys;
+    if (v >= SHIFTS && f.extra < 0) f.extra = (f.input + v / SHIFTS) % p->relation.keys;
     return f;
 }
 
@@ -200,7 +200,8 @@ static int answer_failing(struct certifying *w, lg_error *err)
     struct lg__matching *p = &w->pairs;
     int longest = 1, found = 0, answered = 0;
     for (int n = 1; n <= longest && !found; n++)
-        for (int i = 0; i < p->listed * 2 * SHIFTS && !found && answered < n * ANSWERED; i++) {
+        for (int i = 0; i < p->listed * (1 + EXTRAS) * SHIFTS && !found && answered < n * ANSWERED;
+             i++) {
             struct lg__failing f = vary(p, &p->list[i % p->listed], i / p->listed);
             found = lg__matching_write(p, &f, err);
             if (found <= 0) continue;
