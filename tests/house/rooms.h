@@ -6,7 +6,7 @@
  * it. It may link the rooms named there, and those of `links`, whose public functions it calls. */
 static const struct room {
     const char *name;
-    const char *may[12];
+    const char *may[16];
     const char *links[4];
 } rooms[] = {
     {"base", {0}, {0}},
