@@ -33,7 +33,8 @@ build: ## configure and build: build/lengthen, build/liblengthen.a, build/exampl
 
 # One ctest run over both builds, so that one summary counts everything.
 test: ## install what is missing, build, run all tests, unit tests under ASan and UBSan too
-	@scripts/need build test mpi plot pages
+	@scripts/need build test plot
+	@scripts/need --optional mpi pages
 	@$(call compile,release,build,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
 	@$(call compile,asan,build-asan,-DLG_TESTS=ON -DLG_WERROR=$(WERROR))
 	@mkdir -p build/all
