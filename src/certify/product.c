@@ -34,7 +34,7 @@ struct product {
     size_t pack;         /* floats of one */
     float *longest;      /* [blocks] the largest norm of a key */
     struct place *order; /* [keys] by their numbers */
-    float **z;           /* one a thread: [QUERIES, KEYS] */
+    float **z;           /* one per thread: [QUERIES, KEYS] */
     float threshold;     /* q . k above which z > 0 */
     double scale;        /* of z: 64 / sqrt(C) */
     struct finding *found;
