@@ -75,13 +75,4 @@ static void close_job(void) { MPI_Finalize(); }
 static void abort_job(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 const struct lg__transport lg__transport_mpi = {
-    .version = LG__TRANSPORT_VERSION,
-    .open = open_job,
-    .send = send,
-    .receive = receive,
-    .test = test,
-    .cancel = cancel,
-    .probe = probe,
-    .close = close_job,
-    .abort = abort_job,
-};
+    LG__TRANSPORT_VERSION, open_job, send, receive, test, cancel, probe, close_job, abort_job};

@@ -264,12 +264,12 @@ static int certify_pairs(struct certifying *w, lg_error *err)
     if (e) return e;
     c->contexts = p->contexts;
     c->wrong = p->wrong;
+    c->min_margin = p->margin;
+    c->certified = !lg__matching_wrong(p);
     c->pairs = p->pairs;
     c->missed = p->missed;
     c->false_matches = p->false_matches;
-    c->min_margin = p->margin;
-    if (lg__matching_wrong(p)) return find_failing(w, err);
-    c->certified = 1;
+    if (!c->certified) return find_failing(w, err);
     return w->o->confirm
                ? lg__confirm_pairs(&w->run, w->o->confirm, w->o->threads, &c->confirmed, err)
                : 0;

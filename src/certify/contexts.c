@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "certify/unfold.h"
 #include "positions/ids.h"
 #include "positions/positions.h"
 #include "runs/texts.h"
@@ -37,20 +38,8 @@ static int check_positions(const struct lg__run *r, lg_error *err)
 {
     const lg_model_config *m = &r->model_config;
     const lg_plan *p = &r->plan;
-    char names[LG__ENCODING_NAMES];
-    if (m->span != LG_SPAN_WINDOW)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the span is full, so that a prediction may depend on every token; train "
-                        "with positions.span window");
-    if (!lg__encoding_has(m->encoding, LG__ENCODING_RELATIVE))
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the encoding %s shows more than differences of IDs; train with %s",
-                        m->encoding, lg__encoding_names(names, LG__ENCODING_RELATIVE));
-    if (m->rope_scaling == LG_ROPE_DYNAMIC)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "RoPE is scaled by the length of the text (dynamic), so that what is right "
-                        "on short ones need not be on long ones; train with another "
-                        "positions.rope.scaling");
+    int e = lg__window_check(r, err);
+    if (e) return e;
     if (!p->ids.labels || (p->flags & LG__IDS_GAPS))
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the IDs are %s, and only coupled ones put a column's tokens together; "

@@ -351,7 +351,7 @@ static double lead_of(const struct listed *x, const struct lg__said *said)
     return lead;
 }
 
-/* The first place of the examples at which the model is wrong. All are made again up to there: a program
+/* The first place of the examples at which the model is wrong. All are generated anew up to there: a program
  * starts at its first only. */
 static int show_wrong(struct listing *w, const struct source *s, int first, lg_error *err)
 {

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "engine/index.h"
 #include "engine/match.h"
+#include "certify/unfold.h"
 #include "positions/ids.h"
 #include "positions/positions.h"
 
@@ -32,16 +33,8 @@ int lg__matching_wanted(const struct lg__run *r)
 static int check_positions(const struct lg__run *r, lg_error *err)
 {
     const lg_model_config *m = &r->model_config;
-    char names[LG__ENCODING_NAMES];
-    if (m->span != LG_SPAN_WINDOW)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the span is full, so that a prediction may depend on every token; train "
-                        "with positions.span window");
-    if (!lg__encoding_has(m->encoding, LG__ENCODING_RELATIVE) || m->rope_scaling == LG_ROPE_DYNAMIC)
-        return lg__fail(err, LG_ERROR_ARGUMENT,
-                        "the encoding %s shows more than differences of IDs; train with %s, not "
-                        "scaled by the length",
-                        m->encoding, lg__encoding_names(names, LG__ENCODING_RELATIVE));
+    int e = lg__window_check(r, err);
+    if (e) return e;
     if (m->window_lo[LEVEL] || m->window_hi[LEVEL])
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "the window of level 1 is [%d, %d], so that a key token may see other "

@@ -12,10 +12,9 @@ enum { FRESH = 1 << 15 }; /* rows of new contexts that are run together */
 
 /* ---- What can be unfolded ------------------------------------------------------------------------ */
 
-int lg__unfold_check(const struct lg__run *r, lg_error *err)
+int lg__window_check(const struct lg__run *r, lg_error *err)
 {
     const lg_model_config *m = &r->model_config;
-    const lg_plan *p = &r->plan;
     char names[LG__ENCODING_NAMES];
     if (m->span != LG_SPAN_WINDOW)
         return lg__fail(err, LG_ERROR_ARGUMENT,
@@ -29,6 +28,15 @@ int lg__unfold_check(const struct lg__run *r, lg_error *err)
         return lg__fail(err, LG_ERROR_ARGUMENT,
                         "RoPE is scaled by the length of the text (dynamic), so that a prediction "
                         "depends on that too; train with another positions.rope.scaling");
+    return 0;
+}
+
+int lg__unfold_check(const struct lg__run *r, lg_error *err)
+{
+    const lg_model_config *m = &r->model_config;
+    const lg_plan *p = &r->plan;
+    int e = lg__window_check(r, err);
+    if (e) return e;
     if (p->flags & (LG__IDS_GAPS | LG__IDS_DRAWN))
         return lg__fail(
             err, LG_ERROR_ARGUMENT,

@@ -42,6 +42,8 @@ struct lg__text {
     const int32_t *tokens, *ids[LG_LEVELS];
 };
 
+/* Whether a query sees a window of keys, and of their places the differences of IDs alone; else the reason. */
+int lg__window_check(const struct lg__run *r, lg_error *err);
 /* Whether a run's predictions depend on a context alone: window span, an encoding of ID differences, IDs
  * that are given or predicted by delta heads; else the reason. */
 int lg__unfold_check(const struct lg__run *r, lg_error *err);

@@ -206,7 +206,7 @@ static int read_options(struct request *q, int argc, char **argv)
     return code ? code : check_options(q);
 }
 
-/* What `o` has, for the other kinds; their progress is told as its own is. */
+/* What `o` has, for the other kinds; their progress is reported like its own. */
 static void share_options(struct request *q)
 {
     const lg_certify_options *o = &q->o;

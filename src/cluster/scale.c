@@ -73,16 +73,25 @@ static int steps_for(const struct scale *s, lg_comm *c, double step, lg_error *e
     return e ? e : n;
 }
 
+/* A trainer over these ranks (NULL: alone) after its first step, which warms up; how many more to time, once all of
+ * c are there. */
+static int begin_steps(struct scale *s, lg_comm *over, lg_comm *c, lg_trainer **t, lg_error *err)
+{
+    *t = new_trainer(s, over, err);
+    if (!*t) return err->code;
+    double since = lg__now();
+    int e = lg_trainer_step(*t, &s->shape.batch, NULL, err);
+    int n = e ? e : steps_for(s, c, lg__now() - since, err);
+    e = n < 0 ? n : meet(c, err);
+    return e ? e : n;
+}
+
 /* Medians of the parts of steps that every rank of c makes for itself, at the same time. */
 static int measure_parts(struct scale *s, lg_comm *c, struct lg__parts *parts, lg_error *err)
 {
     double at[4][TIMES];
-    lg_trainer *t = new_trainer(s, NULL, err);
-    if (!t) return err->code;
-    double since = lg__now();
-    int e = lg_trainer_step(t, &s->shape.batch, NULL, err);
-    int n = e ? e : steps_for(s, c, lg__now() - since, err);
-    e = n < 0 ? n : meet(c, err);
+    lg_trainer *t;
+    int n = begin_steps(s, NULL, c, &t, err), e = n < 0 ? n : 0;
     for (int i = 0; i < n && !e; i++) {
         e = lg_trainer_step(t, &s->shape.batch, NULL, err);
         const struct lg__parts *p = &lg__trainer_ranks(t)->parts;
@@ -129,14 +138,10 @@ static int measure_messages(struct scale *s, lg_comm *c, struct measured *m, lg_
 static int measure_step(struct scale *s, lg_comm *c, double *seconds, lg_error *err)
 {
     double at[TIMES];
-    lg_trainer *t = new_trainer(s, c, err);
-    if (!t) return err->code;
-    double since = lg__now();
-    int e = lg_trainer_step(t, &s->shape.batch, NULL, err);
-    int n = e ? e : steps_for(s, c, lg__now() - since, err);
-    e = n < 0 ? n : meet(c, err);
+    lg_trainer *t;
+    int n = begin_steps(s, c, c, &t, err), e = n < 0 ? n : 0;
     for (int i = 0; i < n && !e; i++) {
-        since = lg__now();
+        double since = lg__now();
         e = lg_trainer_step(t, &s->shape.batch, NULL, err);
         at[i] = lg__now() - since;
     }

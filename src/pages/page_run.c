@@ -36,16 +36,17 @@ static void put_value(lg_buffer *b, const lg_value *v)
 
 static void put_cell(void *context, const lg_cell *c)
 {
+    const struct {
+        const char *key;
+        int64_t value;
+    } where[] = {{"step", c->step},          {"length", c->length}, {"sparsity", c->sparsity},
+                 {"first", c->first},        {"last", c->last},     {"context", c->context},
+                 {"predicted", c->predicted}};
     lg_buffer *b = context;
     lg__put_open(b, NULL, '{');
     lg__put_text(b, "form", lg_cell_form(c));
-    lg__put_int(b, "step", c->step);
-    lg__put_int(b, "length", c->length);
-    lg__put_int(b, "sparsity", c->sparsity);
-    lg__put_int(b, "first", c->first);
-    lg__put_int(b, "last", c->last);
-    lg__put_int(b, "context", c->context);
-    lg__put_int(b, "predicted", c->predicted);
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
+        lg__put_int(b, where[i].key, where[i].value);
     lg__put_text(b, "setting", c->setting);
     lg__put_real(b, "tokens", c->tokens);
     lg__put_open(b, "values", '[');

@@ -237,7 +237,7 @@ LG.differences = runs => {
   return keys.map(k => [k, ...maps.map(m => m.has(k) ? m.get(k) : null)]).filter(row => !LG.same(row.slice(1)));
 };
 
-/* Everything about some runs, side by side. live: {curves(charts)} is told of the charts that move. */
+/* Everything about some runs, side by side. live: {curves(charts)} gets the charts that move. */
 LG.runsView = (runs, live) => {
   const box = h('div', {});
   LG.add(box, h('div', { class: 'answer' }, runs.map(r => h('div', {}, h('p', {}, h('strong', {}, runs.length > 1 ? r.name + '. ' : 'Asked. '), LG.runAsked(r)), h('p', { class: 'run-answer', 'data-run': r.number }, h('strong', {}, 'Answer. '), LG.runAnswer(r)),
