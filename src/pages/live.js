@@ -90,6 +90,7 @@ LG.live = data => {
     };
     return h('div', {}, h('h3', {}, 'Where predictions come from'), h('button', { type: 'button', click: go }, 'Draw a passage'), note, out);
   };
+  const drawn = { answers: prompts, losses: passages }; // by the form of what is measured
   const show = async () => {
     const m = location.hash.match(/^#runs?=([\d,]+)$/), numbers = m ? m[1].split(',').map(Number).slice(0, 16) : [];
     opened = location.hash;
@@ -104,7 +105,7 @@ LG.live = data => {
     live.shown = shown;
     const head = h('h2', { tabindex: -1 }, shown.length > 1 ? `${shown.length} runs compared` : shown[0].name);
     const soft = shown.map(r => h('p', { class: 'soft' }, `${r.name}: run ${r.number}, `, h('span', { 'data-state': r.number }, r.state), `, ${r.task}, ${r.positions}, seed ${r.seed}. As a file: `, h('code', {}, `lengthen report ${r.number}`)));
-    view.replaceChildren(head, ...soft, LG.runsView(shown, live), ...shown.map(r => r.text ? passages(r) : prompts(r)));
+    view.replaceChildren(head, ...soft, LG.runsView(shown, live), ...shown.map(r => drawn[r.form](r)));
   };
 
   /* ---- News ---- */

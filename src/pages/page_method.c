@@ -9,8 +9,6 @@
 #include "base/files.h"
 #include "pages/page.h"
 
-int lg__page_is_text(const char *folder) { return strcmp(lg_run_form(folder), "losses") == 0; }
-
 /* ---- Generations ----------------------------------------------------------------------------- */
 
 struct generation {
@@ -228,12 +226,4 @@ int lg__page_passage(lg_buffer *b, const char *folder, const lg_run_access *acce
     lg_buffer_clear(&t.pieces);
     lg_buffer_clear(&t.rows);
     return e;
-}
-
-/* ---- Either -------------------------------------------------------------------------------------- */
-
-int lg_page_add_answers(lg_page *p, const lg_generate_options *o, lg_error *warning, lg_error *err)
-{
-    return lg__page_is_text(o->folder) ? lg__page_passage(&p->methods, o->folder, &o->access, err)
-                                       : lg__page_generate(&p->methods, o, warning, err);
 }

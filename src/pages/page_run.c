@@ -158,6 +158,7 @@ static void add_generations(lg_page *p, const char *run, const char *folder,
                              .count = o->generations};
     lg_buffer list = {0};
     int e = 0;
+    if (!o->generations && !o->prompt) return;
     if (o->generations) e = lg__page_generate(&list, &g, &warning, &err);
     if (!e && o->prompt) {
         g.prompt = o->prompt;
@@ -169,12 +170,56 @@ static void add_generations(lg_page *p, const char *run, const char *folder,
     lg_buffer_clear(&list);
 }
 
+static void add_passage(lg_page *p, const char *run, const char *folder,
+                        const lg_page_run_options *o)
+{
+    lg_error why = {0};
+    lg_buffer passage = {0};
+    if (!o->passage) return;
+    if (lg__page_passage(&passage, folder, &o->access, &why))
+        note_missing(p, run, "no passage", &why);
+    else
+        lg__put_json(&p->runs, "passage", passage.data);
+    lg_buffer_clear(&passage);
+}
+
+static int draw_passage(lg_page *p, const lg_generate_options *o, lg_error *warning, lg_error *err)
+{
+    (void)warning;
+    return lg__page_passage(&p->methods, o->folder, &o->access, err);
+}
+
+static int draw_generation(lg_page *p, const lg_generate_options *o, lg_error *warning,
+                           lg_error *err)
+{
+    return lg__page_generate(&p->methods, o, warning, err);
+}
+
+/* What is drawn of a run, by the form of what is measured of its task: beside the run, and alone. */
+static const struct drawing {
+    const char *form;
+    void (*add)(lg_page *p, const char *run, const char *folder, const lg_page_run_options *o);
+    int (*draw)(lg_page *p, const lg_generate_options *o, lg_error *warning, lg_error *err);
+} drawings[] = {{"answers", add_generations, draw_generation},
+                {"losses", add_passage, draw_passage}};
+
+static const struct drawing *drawing_of(const char *folder)
+{
+    const char *form = lg_run_form(folder);
+    for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++)
+        if (strcmp(drawings[i].form, form) == 0) return &drawings[i];
+    return &drawings[0];
+}
+
+int lg_page_add_answers(lg_page *p, const lg_generate_options *o, lg_error *warning, lg_error *err)
+{
+    return drawing_of(o->folder)->draw(p, o, warning, err);
+}
+
 int lg_page_add_run(lg_page *p, lg_store *s, const char *run, const lg_page_run_options *o,
                     lg_error *err)
 {
     char folder[PATH_MAX] = "";
-    lg_error why = {0};
-    lg_buffer passage = {0};
     size_t before = p->runs.size;
     int e = lg__page_run(s, run, &p->runs, folder, err);
     if (e) {
@@ -182,15 +227,7 @@ int lg_page_add_run(lg_page *p, lg_store *s, const char *run, const lg_page_run_
         if (p->runs.data) p->runs.data[before] = 0;
         return e;
     }
-    if (o && lg__page_is_text(folder)) {
-        if (o->passage && lg__page_passage(&passage, folder, &o->access, &why))
-            note_missing(p, run, "no passage", &why);
-        else if (o->passage)
-            lg__put_json(&p->runs, "passage", passage.data);
-    } else if (o && (o->generations || o->prompt)) {
-        add_generations(p, run, folder, o);
-    }
-    lg_buffer_clear(&passage);
+    if (o) drawing_of(folder)->add(p, run, folder, o);
     lg__put_close(&p->runs, '}');
     return 0;
 }

@@ -57,7 +57,6 @@ int lg__page_run(lg_store *s, const char *run, lg_buffer *b, char *folder, lg_er
 int lg__page_generate(lg_buffer *b, const lg_generate_options *o, lg_error *warning, lg_error *err);
 /* The passage of a text run and where its predictions come from, as an object. */
 int lg__page_passage(lg_buffer *b, const char *folder, const lg_run_access *access, lg_error *err);
-int lg__page_is_text(const char *folder);
 
 /* ---- request.c ---- */
 

@@ -151,7 +151,7 @@ static int put_run(lg_store *s, const struct lg__request *r, lg_buffer *b, lg_er
     snprintf(name, sizeof name, "%lld", (long long)r->runs[0]);
     int e = lg__page_run(s, name, b, folder, err);
     if (e) return e;
-    lg__put_json(b, "text", lg__page_is_text(folder) ? "true" : "false");
+    lg__put_text(b, "form", lg_run_form(folder));
     lg__put_close(b, '}');
     return 0;
 }
